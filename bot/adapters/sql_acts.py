@@ -34,9 +34,9 @@ class ActRow(Base):
 
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     at: Mapped[str]  # as it was hashed
-    by: Mapped[str]
+    by: Mapped[str] = mapped_column(index=True)
     action: Mapped[str]
-    what: Mapped[str]
+    what: Mapped[str] = mapped_column(index=True)
     before: Mapped[str] = mapped_column(Text)
     after: Mapped[str] = mapped_column(Text)
     request_id: Mapped[str]

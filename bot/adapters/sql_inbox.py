@@ -149,7 +149,9 @@ class SqlInbox:
         if wanted.language or wanted.since is not None or sort in ("newest", "oldest"):  # turns are large
             found = found.join(TurnRow, TurnRow.id == ItemRow.turn)
         with talking_to(self.engine) as session:
-            rows = session.execute(found.order_by(*orders[sort]).limit(most).offset(skip)).all()
+            # Whoever may be in danger is read first, whatever is sorted by.
+            urgent = func.max(case((ItemRow.kind == "urgent", 1), else_=0)).desc()
+            rows = session.execute(found.order_by(urgent, *orders[sort]).limit(most).offset(skip)).all()
             keys = [row[0] for row in rows]
             told = select(key, ItemRow.kind, count, func.max(TurnRow.at)).join(TurnRow, TurnRow.id == ItemRow.turn)
             of_these = [*_of(wanted), or_(ItemRow.cluster.in_(keys), and_(ItemRow.cluster == 0, _KEY.in_(keys)))]

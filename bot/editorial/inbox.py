@@ -282,7 +282,8 @@ def named_as_before(groups: Sequence[Sequence[int]], before: Mapping[int, int]) 
     return [names[number] for number in range(len(groups))]
 
 
-Flaw = Literal["", "empty", "long", "mark"]
+MOST_CLUSTERS = 50
+Flaw = Literal["", "empty", "long", "mark", "personal", "name"]
 
 
 def flaw_of(text: str) -> Flaw:
@@ -295,8 +296,8 @@ def flaw_of(text: str) -> Flaw:
 
 
 def asked_of(inbox: Inbox, cluster: str) -> dict[str, dict[str, str]]:
-    """Return what a new pair begins with: of a cluster that is to become one, or of an item (a number below 0), the
-    scrubbed texts by language, each with the pseudonym of its conversation.
+    """Return what a new pair begins with: of clusters that are to become one, by number and commas (below 0: an item),
+    the scrubbed texts by language, each with the pseudonym of its conversation.
     """
     if not cluster.removeprefix("-").isdecimal() or len(cluster) > 10:
         return {}

@@ -188,6 +188,7 @@ class Candidate:
         drafts: By language and name.
         signatures: In order.
         near_misses: Added since.
+        approvers: Ids of those who may approve.
     """
 
     base: Contents
@@ -195,9 +196,10 @@ class Candidate:
     drafts: Mapping[tuple[str, str], Draft] = field(default_factory=dict)
     signatures: Sequence[Signature] = ()
     near_misses: Sequence[AddedNearMiss] = ()
+    approvers: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, base: Contents, source: str, workbench: Workbench) -> Self:
+    def of(cls, base: Contents, source: str, workbench: Workbench, approvers: frozenset[int] = frozenset()) -> Self:
         exam = base.exam
         # Whoever was killed after a release was made and before its drafts were forgotten has left some behind.
         drafts = {(each.language, each.name): each for each in workbench.drafts(exam) if not _is_in(base, each)}
@@ -209,7 +211,7 @@ class Candidate:
             for each in workbench.near_misses(exam)
             if (each.language, each.near_miss.pair, each.near_miss.text) not in known
         ]
-        return cls(base, source, drafts, workbench.signatures(exam), added)
+        return cls(base, source, drafts, workbench.signatures(exam), added, approvers)
 
     @property
     def exam(self) -> str:
@@ -239,12 +241,15 @@ class Candidate:
         return draft.base != (pair_hash(released) if released is not None else "")
 
     def subject(self, language: str, pair_id: str) -> Subject:
-        """Return what is signed of a pair as it is drafted; raise BadData when there is none."""
+        """Return what is signed of a pair as it is drafted; raise BadData when there is none.
+
+        Of a draft that is all of it: variants decide who gets the answer, and sources are shown beside it.
+        """
         catalog, draft = self._catalog(language), self.drafts.get((language, pair_id))
         if draft is not None and draft.content is None:
             return Subject(f"pair {pair_id} {language}", text_hash(["removed", catalog.name, language, pair_id]))
         if draft is not None and draft.pair is not None:
-            return pair_subject(catalog, draft.pair)
+            return Subject(f"pair {pair_id} {language}", draft_text(catalog, draft.pair))
         released = self.base.pair_subjects.get((language, pair_id))
         if released is None:
             raise BadData(f"There is no pair {pair_id!r} ({language}).")
@@ -322,21 +327,25 @@ class Candidate:
     def may_sign(self, person: Person, subject: Subject, *, now: datetime) -> str:
         """Return why somebody may not sign a text, in a word, or nothing.
 
-        ``signed``: this person has; ``complete``: two others have; ``task``: the roles do not allow it; ``own``: nobody
-        is the second to sign what they wrote.
+        Of the two who sign, one must be allowed to approve, and must not have written the text.
+
+        ``signed``: this person has; ``complete``: two others have; ``task``: the roles do not allow it; ``own``: this
+        person wrote it, and so did, or may not approve, who signed first.
         """
         standing = self.standing(subject, now=now)
         if standing == "approved":
             return "complete"
-        found = self.approval(subject).signed.get(subject.what)
-        first = found if standing == "one signature" else None
-        if first is not None and any(name.casefold() == person.name.casefold() for name, _ in first.by):
+        if standing != "one signature":
+            return "" if person.may("review") else "task"
+        found, editors = self.approval(subject).signed[subject.what], self.editors_of(subject)
+        if any(name.casefold() == person.name.casefold() for name, _ in found.by):
             return "signed"
-        if first is None:
+        first = {each.person for each in self.signatures if (each.what, each.text) == (subject.what, subject.text)}
+        if first & self.approvers - editors:
             return "" if person.may("review") else "task"
         if not person.may("approve"):
             return "task"
-        return "own" if person.id in self.editors_of(subject) else ""
+        return "own" if person.id in editors else ""
 
     def editors_of(self, subject: Subject) -> frozenset[int]:
         kind, *rest = subject.what.split()
@@ -396,6 +405,13 @@ class Candidate:
         drafted = {self.subject_of(each).what: self.subject_of(each) for each in chosen}
         written = {each.what: each for each in self.base.subjects()} | drafted
         signed = {what: own for each in written.values() for what, own in self.approval(each).signed.items()}
+        for each in chosen:
+            whole = self.subject_of(each)
+            own = signed.get(whole.what)
+            if each.pair is not None and own is not None and own.text == whole.text:
+                # Who signed all of a pair has signed what patients see of it.
+                seen = pair_subject(self._catalog(each.language), each.pair)
+                signed[seen.what] = replace(own, text=seen.text)
         return Approvals(signed)
 
     def _signed(self, drafted: Mapping[str, Pair], catalog: Catalog, now: datetime) -> dict[str, Pair]:
@@ -403,7 +419,7 @@ class Candidate:
         found = dict(drafted)
         for pair in (*catalog.pairs, *(each for each in drafted.values() if each.id not in catalog.by_id)):
             own = drafted.get(pair.id, pair)
-            subject = pair_subject(catalog, own)
+            subject = self.subject(catalog.language, pair.id) if pair.id in drafted else pair_subject(catalog, own)
             if self.standing(subject, now=now) != "approved":
                 continue
             if pair.id in drafted or not own.review.is_approved(now.date()):
@@ -442,6 +458,11 @@ class Candidate:
         if language not in self.base.catalogs:
             raise BadData(f"{self.exam} has no language {language!r}.")
         return self.base.catalogs[language]
+
+
+def draft_text(catalog: Catalog, pair: Pair) -> str:
+    """Return the hash of what is signed of a draft: all of the pair but who approved it."""
+    return text_hash(["draft", catalog.name, catalog.language, pair_hash(pair)])
 
 
 def with_review(text: str, review: Review) -> str:

@@ -36,22 +36,22 @@ PEOPLE = {
     "rita": ("Rita Kern", "rater"),
     "ferdi": ("Ferdi Lang", "frontdesk"),
 }
-# What patients ask that no pair answers yet, in the words of two patients each, and what the curator makes of it.
+# What patients ask that no pair answers yet, in several words, and what the curator makes of it.
 NEW = {
-    "parking": (
-        ("Wo kann ich mein Auto abstellen?", "gibt es bei ihnen parkplätze"),
-        "Wo kann ich parken?",
-        "Sie können im Parkhaus neben dem Haupteingang parken. Die erste Stunde kostet nichts.",
-    ),
     "eating": (
-        ("Darf ich vorher frühstücken?", "muss ich nüchtern sein"),
+        ("Darf ich vorher frühstücken?", "muss ich nüchtern sein", "ist kaffee am morgen erlaubt"),
         "Darf ich vorher essen und trinken?",
         "Ja, Sie dürfen vorher essen und trinken. Sie müssen nicht nüchtern sein.",
     ),
-    "companion": (
-        ("Kann meine Tochter mitkommen?", "darf mein mann dabei sein"),
-        "Darf jemand mitkommen?",
-        "Ja, bringen Sie gern jemanden mit. Im Untersuchungsraum selbst sind Sie mit unserem Team allein.",
+    "jewellery": (
+        ("Muss ich Ohrringe ablegen?", "kette und piercing ausziehen", "darf mein ehering am finger bleiben"),
+        "Muss ich Schmuck ablegen?",
+        "Bitte legen Sie Ketten und große Ohrringe vorher ab. Ein Ehering darf bleiben.",
+    ),
+    "deodorant": (
+        ("Darf ich Deo benutzen?", "deospray vorher okay", "stört creme unter den achseln"),
+        "Darf ich vorher Deo oder Creme benutzen?",
+        "Bitte benutzen Sie am Tag der Untersuchung kein Deo und keine Creme. Beides kann man auf den Bildern sehen.",
     ),
 }
 WAIT_S = 240
@@ -192,7 +192,7 @@ def test_four_people_bring_three_pairs_from_patients_questions_to_patients(tmp_p
                 ask(url, text)
         ada, otto = (log_in(open_page(DESKTOP), url, login) for login in ("ada", "otto"))
         ada.goto(f"{url}{CONSOLE}/inbox")
-        wait_for(lambda: _questions_in(ada, url) == 6)
+        wait_for(lambda: _topics_in(ada, url) == len(NEW))
         picture(ada, "inbox")
         assert barriers(ada) == []
         for pair_id in NEW:
@@ -207,13 +207,15 @@ def test_four_people_bring_three_pairs_from_patients_questions_to_patients(tmp_p
         publish(otto, url, "Drei neue Fragen")
 
         for asked, _, answer in NEW.values():
-            said = str(ask(url, asked[1])[0])
+            said = str(ask(url, asked[0])[0])
             assert answer.split(".", maxsplit=1)[0] in said, said
 
 
-def _questions_in(page: Page, url: str) -> int:
+def _topics_in(page: Page, url: str) -> int:
+    """Return of how many new matters the inbox shows a question; what is asked back comes when it is left so."""
     page.goto(f"{url}{CONSOLE}/inbox")
-    return page.locator("ol.clusters .said").count() and int(page.inner_text(".counts [role=status]").split()[0])
+    shown = page.inner_text("main")
+    return sum(any(text in shown for text in asked) for asked, *_ in NEW.values())
 
 
 def _make_pair(ada: Page, url: str, pair_id: str) -> None:
@@ -232,7 +234,7 @@ def _make_pair(ada: Page, url: str, pair_id: str) -> None:
     ada.fill("[id='de.short_answer']", answer.split(". ")[0] + ".")
     ada.fill("[id='de.easy_answer']", answer)
     ada.fill("[id='de.variants']", "\n".join(asked))
-    if pair_id == "parking":
+    if pair_id == "eating":
         picture(ada, "editor")
     ada.click("button.main:has-text('Entwurf speichern')")
     ada.wait_for_url(f"**/pairs/{pair_id}**")

@@ -35,6 +35,8 @@ from bot.web.staff.visit import StaffVisit, read_staff_visit
 log = logging.getLogger("klartext")
 MOST_BYTES = 4 * 1024 * 1024  # of a form: a pair with its variants; files to import are larger and read elsewhere
 LOOK_FOR_WORK_S = 1.0
+WRITTEN = ("edit", "inbox", "desk", "rate", "review")  # tasks whose forms hold what somebody wrote, and no passwords
+LITTLE = 200  # characters that are lost without a word
 
 
 @dataclass
@@ -117,10 +119,13 @@ class Console:
             fields, name, content = multipart_form(request.headers.get("content-type", ""), body)
             body, file = urlencode(fields).encode(), (name, content) if name or content else None
         visit = replace(self._known(request, body), file=file)
+        holds_work = _holds_work(address, visit)
         refused = self._refused(address, visit)
         if refused is not None:
-            return refused
+            return self._again(visit) if holds_work else refused
         if address.method == "POST" and not visit.is_honest:
+            if holds_work:
+                return self._again(visit)
             raise StaffProblem(HTTPStatus.FORBIDDEN, "error_form")
         return address.handler(visit)
 
@@ -150,6 +155,11 @@ class Console:
         if session is None or session.waits_for_code:
             return visit
         return replace(visit, person=session.person)
+
+    def _again(self, visit: StaffVisit) -> Response:
+        """Keep what somebody wrote whose session has ended: once logged in again, they send it from this page."""
+        kept = [(name, value) for name, value in visit.form if name != "token"]
+        return self.renderer.page("again", visit, status=int(HTTPStatus.CONFLICT), kept=kept)
 
     def _to_login(self, visit: StaffVisit) -> Response:
         if visit.wants_json:
@@ -200,6 +210,12 @@ class Console:
             except Exception as error:
                 log.error("a job failed", exc_info=error, extra={"fields": {"job": job.id, "kind": job.kind}})
                 self.tools.jobs.end(job.id, "failed", type(error).__name__, {}, now=self.tools.now())
+
+
+def _holds_work(address: Address, visit: StaffVisit) -> bool:
+    """Whether a form that cannot be taken holds what somebody wrote, sent from a page of ours."""
+    asked = address.method == "POST" and not visit.wants_json and visit.own_form and visit.file is None
+    return asked and address.task in WRITTEN and sum(len(value) for _, value in visit.form) > LITTLE
 
 
 def staff_headers() -> dict[str, str]:

@@ -17,6 +17,7 @@ from bot.catalog.catalog import Pair
 from bot.curation.scrub import scrub
 from bot.editorial.inbox import (
     KINDS,
+    MOST_CLUSTERS,
     SIMPLE,
     SORTS,
     STANDINGS,
@@ -256,6 +257,8 @@ class InboxArea(Area):
                 raise StaffProblem(HTTPStatus.FORBIDDEN)
             if len({item.language for item in items}) > 1:
                 return self._refused(visit, back, "inbox_two_languages")
+            if not target and len({item.pair for item in items}) > 1:
+                return self._refused(visit, back, "inbox_two_pairs")
             pair = target or items[0].pair
             return self._form(visit, wish, pair, draft_texts(items), items)  # type: ignore[arg-type]  # one of Adds
         if wish not in SIMPLE:
@@ -265,8 +268,8 @@ class InboxArea(Area):
         if (refused := self._stored(visit, decision, back)) is not None:
             return refused
         if wish == "new pair" and not visit.wants_json:
-            first = items[0]
-            return go_to(f"/new-pair?cluster={first.cluster or -first.id}")
+            clusters = dict.fromkeys(str(item.cluster or -item.id) for item in items)
+            return go_to(f"/new-pair?cluster={','.join(list(clusters)[:MOST_CLUSTERS])}")
         return self._done(visit, decision, back)
 
     def _stored(self, visit: StaffVisit, decision: Decision, back: str) -> Response | None:
@@ -340,7 +343,7 @@ class InboxArea(Area):
         if not known or any(item.language != language for item in items):
             return self._refused(visit, back, "inbox_no_pair")
         given = [Text(item.id, visit.said(f"text-{item.id}")) for item in items]
-        texts = self._adder.checked(given, language)
+        texts = self._adder.checked(given, language, sure=bool(visit.said("sure")))
         if any(each.flaw for each in texts):
             if visit.wants_json:
                 flawed = [{"item": each.item, "flaw": each.flaw} for each in texts if each.flaw]

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal
 
 from bot.catalog.catalog import Author, Catalog, NearMiss, Pair, Variant
+from bot.curation.scrub import scrub
 from bot.editorial.inbox import Flaw, Item, Lost, Undone, flaw_of
 from bot.editorial.people import Person
 from bot.editorial.workbench import (
@@ -93,6 +94,14 @@ def _of_suites(exam: str, language: str) -> Iterator[str]:
                 yield str(json.loads(line)["text"])
 
 
+def personal(text: str, language: str, *, sure: bool = False) -> Literal["", "personal", "name"]:
+    """Return in a word whether rules find personal data in a text; names and days may be nobody's (`sure`)."""
+    kinds = {each.kind for each in scrub(text, language).removed}
+    if kinds - {"name", "date", "age"}:
+        return "personal"
+    return "name" if kinds and not sure else ""
+
+
 @dataclass(slots=True)
 class Adder:
     """Stores texts as drafts, each with where it came from."""
@@ -101,14 +110,14 @@ class Adder:
     candidate: Callable[[], Candidate]
     _copies: dict[str, NearCopies] = field(default_factory=dict)
 
-    def checked(self, texts: Sequence[Text], language: str) -> list[Text]:
-        """Return texts with what is wrong with each, also among themselves."""
+    def checked(self, texts: Sequence[Text], language: str, *, sure: bool = False) -> list[Text]:
+        """Return texts with what is wrong with each, also among themselves; `sure`: names in them are nobody's."""
         candidate = self.candidate()
         released, drafted = self._copies_in(candidate, language), _drafted(candidate, language)
         found = []
         for each in texts:
             clean = " ".join(each.text.split())
-            flaw = flaw_of(clean)
+            flaw = flaw_of(clean) or personal(clean, language, sure=sure)
             copy = (released.find(clean) or drafted.find(clean)) if not flaw else None
             if not flaw and copy is None:
                 drafted.add(clean, "here")

@@ -125,13 +125,15 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     bases = Bases(releases, folder, settings.site, questionnaire, settings)
 
     def candidate() -> Candidate:
-        return Candidate.of(*bases.newest(), workbench)
+        approvers = frozenset(each.id for each in people.all() if each.may("approve") and not each.closed)
+        return Candidate.of(*bases.newest(), workbench, approvers)
 
     zone, place = _place(settings, folder)
     inbox = make_inbox(settings, request_id=request_id)
+    people = make_people(settings, now, request_id=request_id)
     tools = Tools(
         settings=settings,
-        people=make_people(settings, now, request_id=request_id),
+        people=people,
         acts=make_acts(settings),
         workbench=workbench,
         jobs=make_jobs(settings),

@@ -27,6 +27,7 @@ from bot.editorial.word_diff import Piece, word_diff
 from bot.editorial.workbench import Candidate, Draft, Origin, Stage, Stale, pair_hash, text_digest
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions
+from bot.web.staff.inbox_adding import personal
 from bot.web.staff.pair_list import PAGE, SORTS, STAGES, Asked, Row, Shelf, as_csv, as_json, stage_counts
 from bot.web.staff.pair_notes import Notes, Written, notes_on
 from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
@@ -354,6 +355,9 @@ class Pairs(Area):
         # What rules took out of a patient's question stands there as a mark: it is no way to ask.
         marked = {"question": pair.question, "variants": "\n".join(each.text for each in pair.variants)}
         side.flaws |= {name: "mark" for name, text in marked.items() if MARK.search(text)}
+        old = {each.text for other in known for each in other.variants}
+        if any(personal(each.text, language, sure=True) for each in pair.variants if each.text not in old):
+            side.flaws.setdefault("variants", "personal")
         side.pair = pair
         return side
 

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from bot.catalog.approval import FORM, PEOPLE, SITE, Standing, Subject
+from bot.catalog.catalog import Pair
 from bot.editorial.pair_fields import seen_texts
 from bot.editorial.people import Person
 from bot.editorial.shown import form_texts, site_texts
@@ -139,6 +140,7 @@ class Signing(Area):
             draft=draft if names[0] == "pair" else candidate.site_draft if names[0] == SITE else None,
             is_removed=draft is not None and draft.content is None,
             texts=shown_texts(candidate, subject),
+            beside=_beside(candidate, draft) if draft is not None else [],
             standing=standing,
             signed=signed if signed is not None and signed.text == subject.text else None,
             people=PEOPLE,
@@ -193,6 +195,29 @@ def shown_texts(candidate: Candidate, subject: Subject) -> list[ShownText]:
         texts = form_texts(candidate.base.form or {})
         return _compared(texts, texts)
     return _compared(site_texts(candidate.base.site or {}), site_texts(candidate.site or {}))
+
+
+def _beside(candidate: Candidate, draft: Draft) -> list[tuple[str, list[str], list[str]]]:
+    """Return what else of a draft is signed: by field, the lines that came and those that went."""
+    before, now = candidate.released_pair(draft.language, draft.name), draft.pair
+    found = []
+    for name, lines in (("variants", _variants), ("sources", _sources)):
+        old, new = lines(before) if before is not None else [], lines(now) if now is not None else []
+        came, went = [each for each in new if each not in old], [each for each in old if each not in new]
+        if came or went:
+            found.append((name, came, went))
+    return found
+
+
+def _variants(pair: Pair) -> list[str]:
+    return [each.text for each in pair.variants]
+
+
+def _sources(pair: Pair) -> list[str]:
+    return [
+        ", ".join(str(part) for part in (each.title, each.publisher, each.year, each.url) if part)
+        for each in pair.sources
+    ]
 
 
 def _compared(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[ShownText]:

@@ -177,3 +177,26 @@ def test_a_password_that_others_try_first_is_refused(staff: Staff) -> None:
     for bad in ("kurz", "radiologie2026!", "aaaaaaaaaaaaaaaa", "mein Name ist Xaver"):
         with pytest.raises(BadData):
             staff.console.tools.people.add(Person(0, "xaver", "Xaver", frozenset({"rater"})), bad, by="a test")
+
+
+def test_what_was_written_outlives_the_end_of_a_session(staff: Staff) -> None:
+    browser = staff.logged_in("wilma", "curator")
+    pair_id = staff.console.tools.candidate().base.catalogs["en"].pairs[0].id
+    form = browser.open(f"{CONSOLE}/pairs/{pair_id}").one("form", id="pair")
+    written = "This text took a while. " * 10
+    stands = {each.get("name"): "".join(map(str, each.children)).lstrip("\n") for each in form.all("textarea")}
+    filled = browser.filled(form, None, **{**stands, "en.answer": written})
+    staff.console.tools.people.leave(browser.client.cookies["klartext-staff"])
+
+    browser._show(browser.client.post(f"{CONSOLE}/pairs/{pair_id}", data=filled))
+    assert "You were logged out" in browser.text
+    kept = browser.page.one("form", action=f"{CONSOLE}/pairs/{pair_id}")
+    _, secret = staff.console.tools.people.enter("wilma", PASSWORD, now=now())  # in another window
+    browser.client.cookies.set("klartext-staff", secret, domain="127.0.0.1", path="/")
+    browser.send(kept)
+    assert "You are logged in" in browser.text
+    browser.press("Send again")
+
+    stored = staff.console.tools.candidate().pair("en", pair_id)
+    assert stored is not None
+    assert stored.answer == written.strip()
