@@ -231,6 +231,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
         "harness.staff_pages.rating",
         "harness.staff_pages.rehearsal",
         "harness.staff_pages.runs",
+        "harness.staff_pages.shelf",
         "harness.systems.system",
     }
 

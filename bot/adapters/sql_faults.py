@@ -53,7 +53,8 @@ _FAULTS: tuple[tuple[str, str, str], ...] = (
     (
         r"unable to open|readonly|read-only|permission denied",
         "this user may not open or write the file",
-        "Run the command as the user of the service (`klartext-admin` in docs/operations.md), or mend its owner",
+        "Run the command as the user of the service (`klartext-admin` in docs/operations.md), or mend its owner or the "
+        "path in KLARTEXT_DATABASE_URL",
     ),
     (r"locked", "another process has locked it", "Wait until it is done, or end it"),
 )

@@ -189,7 +189,7 @@ def test_four_people_bring_three_pairs_from_patients_questions_to_patients(tmp_p
         wait_for(lambda: httpx.get(f"{url}/healthz").status_code == 200)
         for asked, *_ in NEW.values():
             for text in asked:
-                ask(url, text)
+                ask(url, text, "nein, nichts davon")  # where they were asked back, that is no answer
         ada, otto = (log_in(open_page(DESKTOP), url, login) for login in ("ada", "otto"))
         ada.goto(f"{url}{CONSOLE}/inbox")
         wait_for(lambda: _topics_in(ada, url) == len(NEW))

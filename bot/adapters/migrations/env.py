@@ -2,7 +2,20 @@
 
 from alembic import context
 
-from bot.adapters import sql_encryption, sql_inbox, sql_outbox, sql_probe, sql_records, sql_staff
+from bot.adapters import (
+    sql_acts,
+    sql_encryption,
+    sql_inbox,
+    sql_jobs,
+    sql_outbox,
+    sql_people,
+    sql_probe,
+    sql_records,
+    sql_releases,
+    sql_staff,
+    sql_witness,
+    sql_workbench,
+)
 from bot.adapters.sql_tables import Base
 
 # All modules with tables are loaded.
@@ -17,6 +30,12 @@ TABLES = (
     sql_staff.ActionRow,
     sql_staff.DeletedRow,
     sql_inbox.ItemRow,
+    sql_acts.ActRow,
+    sql_jobs.JobRow,
+    sql_people.PersonRow,
+    sql_releases.ReleaseRow,
+    sql_witness.WitnessRow,
+    sql_workbench.DraftRow,
 )
 
 context.configure(
