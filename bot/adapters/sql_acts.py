@@ -101,8 +101,8 @@ class SqlActs:
     def head(self) -> tuple[int, str]:
         """Return how many acts there are, and the hash of the last: whoever cuts off the end is found out by it."""
         with talking_to(self.engine) as session:
-            row = session.execute(select(HeadRow.number, HeadRow.hash)).one()
-            return int(row[0]), str(row[1])
+            row = session.execute(select(HeadRow.number, HeadRow.hash)).first()
+            return (int(row[0]), str(row[1])) if row is not None else (-1, "")  # somebody took it out
 
 
 def _act(row: ActRow) -> Act:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import regex
 from sqlalchemy import DateTime, ForeignKey, UniqueConstraint, delete, select
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
@@ -17,6 +18,7 @@ from sqlalchemy.orm import Session as SqlSession
 
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_tables import Base, PatientText, in_utc, talking_to
+from bot.adapters.sql_workbench import SignatureRow
 from bot.editorial.acts import Act
 from bot.editorial.people import (
     CLOSED_FOR,
@@ -34,6 +36,9 @@ from bot.editorial.people import (
 )
 from bot.errors import BadData, MissingExtra
 
+_LOGIN = regex.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._@+-]*[A-Za-z0-9])?")
+_NAME = regex.compile(r"[\p{Latin}0-9][\p{Latin}\p{M}0-9 .,'’()-]*")
+RESERVED = ("klartext", "the sample", "(command line)")  # what acts of the program itself, and commands, are by
 SEEN_EVERY = timedelta(minutes=1)  # no write for each request
 CODE_S = 30
 ISSUER = "Klartext"
@@ -277,6 +282,15 @@ class SqlPeople:
                 raise BadData(
                     f"The {label} {value[:MOST_NAME]!r} cannot be used: 1 to {MOST_NAME} printable characters."
                 )
+        if not person.outside and not _LOGIN.fullmatch(person.login):
+            raise BadData(
+                f"The login {person.login!r} cannot be used: letters a to z, digits, and . _ @ + - between them."
+            )
+        if not _NAME.fullmatch(person.name) or _folded(person.name).endswith(RESERVED):
+            raise BadData(
+                f"The name {person.name!r} cannot be used: Latin letters, digits, spaces and . , ' - only, so that no "
+                "two look alike, and none that the program uses itself."
+            )
         if odd := sorted(set(person.roles) - set(ROLES)):
             raise BadData(f"There is no role {odd[0]!r}. There are {', '.join(ROLES)}.")
         if password is None:
@@ -302,6 +316,10 @@ class SqlPeople:
                 raise BadData(
                     f"The {label} {value!r} belongs to another account. Signatures must tell two people apart."
                 )
+
+        signed = select(SignatureRow.person).where(SignatureRow.name == person.name, SignatureRow.person != besides)
+        if session.scalars(signed).first() is not None:
+            raise BadData(f"The name {person.name!r} stands under signatures of somebody else. Take another one.")
 
     def _require_admin(self, session: SqlSession) -> None:
         session.flush()

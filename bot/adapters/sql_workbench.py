@@ -108,6 +108,7 @@ class SqlWorkbench:
                 )
                 action = "edit" if made.content is not None else "remove"
                 was, is_now = _difference(stood, dict(made.content) if made.content is not None else None)
+                was, is_now = _told(was, asked=bool(origins)), _told(is_now, asked=bool(origins))
                 add_act(session, Act(now, by.name, action, _named(draft), was, is_now, self.request_id()))
                 session.commit()
         except AlreadyStored:
@@ -134,7 +135,15 @@ class SqlWorkbench:
             if isinstance(done, CursorResult) and done.rowcount == 0:
                 raise Stale(self.draft(draft.exam, draft.language, draft.name))
             add_act(
-                session, Act(now, by.name, "give up", _named(draft), draft.content or {}, request_id=self.request_id())
+                session,
+                Act(
+                    now,
+                    by.name,
+                    "give up",
+                    _named(draft),
+                    _told(draft.content or {}, asked=True),
+                    request_id=self.request_id(),
+                ),
             )
             session.commit()
 
@@ -151,7 +160,8 @@ class SqlWorkbench:
                 place = {"exam": exam, "language": added.language, "pair": added.near_miss.pair}
                 session.add(OriginRow(**place, text=text_digest(added.near_miss.text), pseudonym=origin))
             what = f"near miss {added.near_miss.pair} {added.language}"
-            add_act(session, Act(now, by.name, "add", what, after=told, request_id=self.request_id()))
+            hashed = {**told, "text": _hashes(told["text"])}
+            add_act(session, Act(now, by.name, "add", what, after=hashed, request_id=self.request_id()))
             session.commit()
 
     def remove_near_miss(self, exam: str, added: AddedNearMiss, *, by: Person, now: datetime) -> None:
@@ -161,7 +171,8 @@ class SqlWorkbench:
         with talking_to(self.engine) as session:
             session.execute(delete(NearMissRow).where(*same))
             what = f"near miss {added.near_miss.pair} {added.language}"
-            add_act(session, Act(now, by.name, "remove", what, before=told, request_id=self.request_id()))
+            hashed = {**told, "text": _hashes(told["text"])}
+            add_act(session, Act(now, by.name, "remove", what, before=hashed, request_id=self.request_id()))
             session.commit()
 
     def signatures(self, exam: str) -> list[Signature]:
@@ -250,6 +261,22 @@ def _difference(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> t
             old, new = _only(old, new), _only(new, old)
         was[key], is_now[key] = old, new
     return was, is_now
+
+
+def _told(values: Mapping[str, Any], *, asked: bool) -> dict[str, Any]:
+    """Return what the trail says of a pair: for what may be patients' words, their hashes. The trail is for ever.
+
+    `asked`: whether the question, too, may have come from a patient.
+    """
+    hidden = ("variants", "question") if asked else ("variants",)
+    return {key: _hashes(value) if key in hidden and value else value for key, value in values.items()}
+
+
+def _hashes(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_hashes(each) for each in value]
+    text = value.get("text", "") if isinstance(value, Mapping) else str(value)
+    return f"SHA-256 {text_digest(text)[:16]}"
 
 
 def _only(these: Iterable[Any], those: Sequence[Any]) -> list[Any]:

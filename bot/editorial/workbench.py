@@ -189,6 +189,7 @@ class Candidate:
         signatures: In order.
         near_misses: Added since.
         approvers: Ids of those who may approve.
+        dormant: Drafts that say just what is released: no change, but whoever writes anew goes on from them.
     """
 
     base: Contents
@@ -197,12 +198,15 @@ class Candidate:
     signatures: Sequence[Signature] = ()
     near_misses: Sequence[AddedNearMiss] = ()
     approvers: frozenset[int] = frozenset()
+    dormant: Mapping[tuple[str, str], Draft] = field(default_factory=dict)
 
     @classmethod
     def of(cls, base: Contents, source: str, workbench: Workbench, approvers: frozenset[int] = frozenset()) -> Self:
         exam = base.exam
         # Whoever was killed after a release was made and before its drafts were forgotten has left some behind.
-        drafts = {(each.language, each.name): each for each in workbench.drafts(exam) if not _is_in(base, each)}
+        stored = workbench.drafts(exam)
+        drafts = {(each.language, each.name): each for each in stored if not _is_in(base, each)}
+        dormant = {(each.language, each.name): each for each in stored if _is_in(base, each)}
         known = {
             (language, each.pair, each.text) for language, own in base.catalogs.items() for each in own.near_misses
         }
@@ -211,7 +215,7 @@ class Candidate:
             for each in workbench.near_misses(exam)
             if (each.language, each.near_miss.pair, each.near_miss.text) not in known
         ]
-        return cls(base, source, drafts, workbench.signatures(exam), added, approvers)
+        return cls(base, source, drafts, workbench.signatures(exam), added, approvers, dormant)
 
     @property
     def exam(self) -> str:
@@ -507,7 +511,7 @@ def changed_draft(candidate: Candidate, language: str, pair_id: str, change: Cal
     Raises:
         BadData: There is no such pair.
     """
-    known = candidate.drafts.get((language, pair_id))
+    known = candidate.drafts.get((language, pair_id)) or candidate.dormant.get((language, pair_id))
     pair = candidate.pair(language, pair_id)
     if pair is None:
         raise BadData(f"There is no pair {pair_id!r} ({language}).")

@@ -154,6 +154,7 @@ class Accounts(Area):
             status=status,
             line=line,
             secret=secret,
+            offered=_offered(visit, secret),
             address=self.tools.people.address_of_code(visit.who, secret) if secret else "",
             shortest=SHORTEST_PASSWORD,
             tasks=sorted({task for role in visit.who.roles for task in TASKS_OF[role]}),
@@ -173,10 +174,18 @@ class Accounts(Area):
         return response
 
     def new_code(self, visit: StaffVisit) -> Response:
+        """Offer a new secret to whoever knows the password: a session that was left open is not enough."""
+        entry, secret = self.tools.people.enter(visit.who.login, visit.said("password"), now=self.tools.now())
+        if secret:
+            self.tools.people.leave(secret)
+        if entry not in ("in", "code"):
+            return self.account(visit, line=self.renderer.labels(visit.language)["password_wrong"], status=400)
         return self.account(visit, secret=self.tools.people.new_code(visit.who))
 
     def confirm_code(self, visit: StaffVisit) -> Response:
         secret, code = visit.said("secret"), visit.said("code")
+        if not hmac.compare_digest(visit.said("offered").encode(), _offered(visit, secret).encode()):
+            raise StaffProblem(HTTPStatus.BAD_REQUEST, "error_form")
         if not self.tools.people.confirm_code(visit.who, secret, code, now=self.tools.now()):
             labels = self.renderer.labels(visit.language)
             return self.account(visit, line=labels["code_wrong"], secret=secret, status=400)
@@ -232,6 +241,11 @@ class Accounts(Area):
         if found is None:
             raise StaffProblem(HTTPStatus.NOT_FOUND)
         return found
+
+
+def _offered(visit: StaffVisit, secret: str) -> str:
+    """Return what shows that a secret for one-time codes was offered to this session, not brought along."""
+    return hmac.new(visit.secret.encode(), f"code {secret}".encode(), "sha256").hexdigest()
 
 
 def _roles(visit: StaffVisit) -> frozenset[Role]:

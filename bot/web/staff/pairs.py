@@ -34,6 +34,8 @@ from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit
 
+# Characters: no text that patients read is longer, and pages that compare texts must not hold the service up.
+MOST_LONG, MOST_OTHER = {"variants": 400_000}, 10_000
 MOST_ID = 80
 MOST_DIGITS = 3  # of the number of a source
 
@@ -193,7 +195,8 @@ class Pairs(Area):
                 continue
             released = candidate.released_pair(side.language, pair_id)
             hashed = pair_hash(released) if released is not None else ""
-            draft = side.draft or Draft(candidate.exam, side.language, pair_id, None, hashed)
+            dormant = candidate.dormant.get((side.language, pair_id))
+            draft = side.draft or dormant or Draft(candidate.exam, side.language, pair_id, None, hashed)
             content = side.pair.model_dump(mode="json")
             draft = replace(draft, content=content, base=hashed if rebase else draft.base)
             try:
@@ -354,6 +357,7 @@ class Pairs(Area):
         side.flaws = unknown_names(pair, lambda other: candidate.pair(language, other) is not None)
         # What rules took out of a patient's question stands there as a mark: it is no way to ask.
         marked = {"question": pair.question, "variants": "\n".join(each.text for each in pair.variants)}
+        side.flaws |= {name: "long" for name, text in fields.items() if len(text) > MOST_LONG.get(name, MOST_OTHER)}
         side.flaws |= {name: "mark" for name, text in marked.items() if MARK.search(text)}
         old = {each.text for other in known for each in other.variants}
         if any(personal(each.text, language, sure=True) for each in pair.variants if each.text not in old):

@@ -208,9 +208,11 @@ class ReleasePages(Area):
         login, people = visit.said("login").strip(), self.tools.people
         entry, secret = people.enter(login, visit.said("password"), now=self.tools.now())
         second = people.by_login(login)
+        if entry == "code":
+            entry = people.enter_code(secret, visit.said("code"), now=self.tools.now())
         if secret:
             people.leave(secret)
-        if entry not in ("in", "code") or second is None or not second.may("release"):
+        if entry != "in" or second is None or not second.may("release"):
             return self.stop_page(visit, line=self.renderer.labels(visit.language)["stop_second_wrong"], status=400)
         return self._stopped(visit, lambda by, why: self.tools.publisher.open_again(by, second.name, why=why))
 

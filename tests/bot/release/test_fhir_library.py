@@ -78,7 +78,7 @@ def test_what_cannot_be_handed_out_is_refused_in_one_line(department: Department
     assert "No FHIR server is set" in department.run("release", "fhir", "1", "--push", fails=True).stderr
     gone = department.run("release", "fhir", "1", "--push", "--server", "http://127.0.0.1:9/fhir", fails=True).stderr
     assert "The FHIR server did not take it: unreachable" in gone
-    department.run("stop", "pair", "pain", "--by", "Bert")
+    department.run("stop", "pair", "pain", "--by", "Bert", "--force")
     stopped = department.run("release", "fhir", "1", "--out", tmp_path / "x.json", fails=True).stderr
     assert "holds pain, which was withdrawn" in stopped
     assert not (tmp_path / "x.json").exists()

@@ -74,6 +74,7 @@ def swap_dialect(staff: Staff) -> None:
         changed = {"variants": (*kept, *(Variant(text=each.format(own)) for each in DIALECT))}
         made = changed_draft(candidate, "de", name, partial(Pair.model_copy, update=changed))
         tools.workbench.save(made, by=staff.person("curt", "curator"), now=now())
+    sign_all(staff, "anna", "bert", what="pair")
 
 
 def runs_of(staff: Staff) -> Path:
@@ -124,6 +125,7 @@ def test_the_same_words_given_back_pass_and_become_a_release(staff: Staff) -> No
         lambda pair: pair.model_copy(update={"variants": (*pair.variants, Variant(text="zwickt des recht arg"))}),
     )
     tools.workbench.save(made, by=staff.person("curt", "curator"), now=now())
+    sign_all(staff, "anna", "bert", what="pair")
 
     assert publish(browser, "one more wording") == "done", browser.text
     assert tools.releases.in_force() == len(tools.releases.all())

@@ -82,7 +82,9 @@ def test_five_wrong_passwords_close_an_account_for_a_while_and_say_no_more_than_
 def test_one_time_codes_are_asked_for_once_set_up_and_each_counts_once(staff: Staff) -> None:
     browser = staff.logged_in("tom", "approver")
     browser.open(f"{CONSOLE}/account")
-    browser.press("Set up one-time codes")
+    browser.press("Set up one-time codes", password="guessed")
+    assert "present password is not right" in browser.text
+    browser.press("Set up one-time codes", password=PASSWORD)
     secret = browser.page.one("code", class_="secret").text
     before = pyotp.TOTP(secret).at(now() - timedelta(seconds=30))
     browser.press("Confirm", code=before)
@@ -200,3 +202,17 @@ def test_what_was_written_outlives_the_end_of_a_session(staff: Staff) -> None:
     stored = staff.console.tools.candidate().pair("en", pair_id)
     assert stored is not None
     assert stored.answer == written.strip()
+
+
+def test_names_that_only_look_different_or_are_the_programs_own_are_refused(staff: Staff) -> None:
+    people = staff.console.tools.people
+    people.add(Person(0, "cora", "Cora Curator", frozenset({"rater"})), PASSWORD, by="a test")
+
+    for login, name in (
+        ("cora2", "\u0421ora Curator"),  # a Cyrillic letter
+        ("c\u043era", "Somebody"),
+        ("root", "root (command line)"),
+        ("../x", "Somebody Else"),
+    ):
+        with pytest.raises(BadData):
+            people.add(Person(0, login, name, frozenset({"rater"})), PASSWORD, by="a test")

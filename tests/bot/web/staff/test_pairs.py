@@ -235,21 +235,26 @@ def test_an_expired_pair_says_that_it_is_withheld_and_how_to_renew_it(tmp_path: 
     change_pairs(exam, "de", review={"status": "approved", "by": "X", "on": "2020-01-01", "valid_until": "2020-12-31"})
     with running_console(tmp_path, exam=exam) as staff:
         tools = staff.console.tools
-        candidate = tools.candidate()
-        pair_id = candidate.base.catalogs["de"].pairs[0].id
-        for login in ("one", "two"):
-            person = staff.person(login, "approver")
-            subject = candidate.subject("de", pair_id)
-            until = now() + timedelta(days=5)
-            tools.workbench.sign(
-                candidate.exam, [Signature(subject.what, subject.text, person.id, person.name, now(), until)]
-            )
+        pair_id = tools.candidate().base.catalogs["de"].pairs[0].id
+
+        def sign() -> None:
+            candidate = tools.candidate()
+            for login in ("one", "two"):
+                person = staff.person(login, "approver")
+                subject = candidate.subject("de", pair_id)
+                until = now() + timedelta(days=5)
+                tools.workbench.sign(
+                    candidate.exam, [Signature(subject.what, subject.text, person.id, person.name, now(), until)]
+                )
+
+        sign()
         browser = staff.logged_in("rene", "curator")
         browser.open(f"{CONSOLE}/pairs")
         assert "1 pairs have expired" in browser.text
         browser.open(f"{CONSOLE}/pairs/{pair_id}")
         assert "withheld from patients" in browser.text
         save(browser, de__valid_until=(now().date() + timedelta(days=100)).isoformat())
+        sign()  # another end is another draft
         browser.open(f"{CONSOLE}/pairs?warning=soon")
 
         assert [each.text for each in browser.page.all("code")] == [pair_id]
@@ -273,3 +278,33 @@ def test_two_thousand_pairs_are_listed_in_less_than_300_ms(tmp_path: Path) -> No
             return time.perf_counter() - started
 
         assert min(took() for _ in range(5)) < 0.3
+
+
+def test_the_trail_holds_no_words_of_patients_and_what_was_typed_back_can_be_edited_again(tmp_path: Path) -> None:
+    with running_console(tmp_path) as staff:
+        tools, asked = staff.console.tools, "mein schwager sagt das zwickt"
+        pair = tools.candidate().base.catalogs["de"].pairs[0]
+        browser = staff.logged_in("mia", "curator")
+        for variants in (
+            (*(each.text for each in pair.variants), asked),
+            tuple(each.text for each in pair.variants),  # typed back
+            (*(each.text for each in pair.variants), "und noch einmal anders gefragt"),
+        ):
+            browser.open(f"{CONSOLE}/pairs/{pair.id}")
+            save(browser, de__variants="\n".join(variants))
+            assert browser.answer.status_code == 200, browser.text
+
+        assert [each.name for each in tools.workbench.drafts(tools.candidate().exam)] == [pair.id]
+        assert asked not in str(list(tools.acts.all()))
+        assert "SHA-256" in str(list(tools.acts.all()))
+
+
+def test_a_text_that_no_patient_would_read_to_its_end_is_refused(tmp_path: Path) -> None:
+    with running_console(tmp_path) as staff:
+        pair = staff.console.tools.candidate().base.catalogs["de"].pairs[0]
+        browser = staff.logged_in("mia", "curator")
+        browser.open(f"{CONSOLE}/pairs/{pair.id}")
+        save(browser, de__answer="a " * 20_000)
+
+        assert browser.answer.status_code == 400
+        assert "too long" in browser.text

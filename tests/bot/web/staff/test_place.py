@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bot.resources import data_folder
 from bot.web.middleware import CONSOLE
@@ -52,7 +53,10 @@ def test_a_site_is_drafted_checked_signed_and_written(placed: Staff, tmp_path: P
     assert [each.name for each in candidate.ready(now=now())] == ["@site"]
     written = candidate.write(tmp_path / "out", now=now())
     assert written.site is not None
-    assert written.site.read_text(encoding="utf-8") == SAMPLE
+    text, released = written.site.read_text(encoding="utf-8"), yaml.safe_load(SAMPLE)
+    assert {**yaml.safe_load(text), "review": released["review"]} == released
+    assert text.splitlines()[0] == SAMPLE.splitlines()[0]  # comments stay
+    assert yaml.safe_load(text)["review"]["status"] == "approved"
 
 
 def test_two_people_who_change_the_site_at_once_see_each_other(placed: Staff) -> None:
