@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session as SqlSession
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_tables import Base, PatientText, in_utc, talking_to
 from bot.adapters.sql_workbench import SignatureRow
+from bot.catalog.approval import person_key
 from bot.editorial.acts import Act
 from bot.editorial.people import (
     CLOSED_FOR,
@@ -115,7 +116,7 @@ class SqlPeople:
             row = PersonRow(
                 login=person.login,
                 name=person.name,
-                folded=_folded(person.name),
+                folded=person_key(person.name),
                 roles=_written(person.roles),
                 language=person.language,
                 password=self._hasher.hash(password) if password is not None else None,
@@ -131,7 +132,7 @@ class SqlPeople:
             row = session.get_one(PersonRow, person.id)
             before = _person(row)
             self._require_free(session, person, besides=row.id)
-            row.name, row.folded, row.roles = person.name, _folded(person.name), _written(person.roles)
+            row.name, row.folded, row.roles = person.name, person_key(person.name), _written(person.roles)
             row.language, row.closed = person.language, person.closed
             if password is not None:
                 row.password, row.wrong, row.closed_until = self._hasher.hash(password), 0, None
@@ -199,7 +200,7 @@ class SqlPeople:
             if row is None:
                 self._require_free(session, person)
                 row = PersonRow(login=person.login, language=person.language, issuer=issuer, subject=subject)
-                row.name, row.folded, row.roles = person.name, _folded(person.name), _written(person.roles)
+                row.name, row.folded, row.roles = person.name, person_key(person.name), _written(person.roles)
                 session.add(row)
                 session.flush()
                 add_act(session, self._act(person.name, "add", person, after={**_told(person), "issuer": issuer}))
@@ -208,7 +209,7 @@ class SqlPeople:
             elif (row.name, row.roles) != (person.name, _written(person.roles)):
                 self._require_free(session, person, besides=row.id)
                 before = _told(_person(row))
-                row.name, row.folded, row.roles = person.name, _folded(person.name), _written(person.roles)
+                row.name, row.folded, row.roles = person.name, person_key(person.name), _written(person.roles)
                 add_act(session, self._act(person.name, "change", person, before=before, after=_told(person)))
             secret = self._open(session, row, now, waits_for_code=False)
             session.commit()
@@ -309,7 +310,7 @@ class SqlPeople:
     def _require_free(self, session: SqlSession, person: Person, *, besides: int | None = None) -> None:
         for column, value, label in (
             (PersonRow.login, person.login, "login"),
-            (PersonRow.folded, _folded(person.name), "name"),
+            (PersonRow.folded, person_key(person.name), "name"),
         ):
             taken = session.scalars(select(PersonRow).where(column == value)).first()
             if taken is not None and taken.id != besides:

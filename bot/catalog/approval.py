@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,6 +26,7 @@ from bot.interview.values.fhir_json import JsonObject, dump
 
 FILE = "approvals.yaml"
 PEOPLE = 2  # who must have signed
+_TITLES = frozenset({"dr", "med", "prof", "pd", "dipl", "mr", "mrs", "ms", "herr", "frau"})
 # What is in the way of showing a text.
 Standing = Literal["approved", "unsigned", "one signature", "changed", "expired"]
 SITE, FORM = "site", "questionnaire"
@@ -86,7 +89,7 @@ class Signed:
     @property
     def people(self) -> int:
         """How many different people signed."""
-        return len({_person(name) for name, _ in self.by})
+        return len({person_key(name) for name, _ in self.by})
 
     @property
     def names(self) -> str:
@@ -142,7 +145,7 @@ class Approvals:
             if known is None or known.text != subject.text or at >= known.until:
                 signed[subject.what] = Signed(subject.text, until, ((name, at),))
                 continue
-            others = tuple(each for each in known.by if _person(each[0]) != _person(name))
+            others = tuple(each for each in known.by if person_key(each[0]) != person_key(name))
             signed[subject.what] = replace(known, by=(*others, (name, at)), until=min(until, known.until))
         return replace(self, signed=signed)
 
@@ -169,8 +172,14 @@ class Approvals:
         return cls(signed, country, sites)
 
 
-def _person(name: str) -> str:
-    return " ".join(name.casefold().split())
+def person_key(name: str) -> str:
+    """Return what two spellings of one name have in common: no titles, points, accents and order of words.
+
+    Whoever means to sign twice will find another way: names on a command line are only what somebody typed.
+    """
+    plain = "".join(each for each in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(each))
+    words = [each for each in re.findall(r"\w+", plain) if each not in _TITLES]
+    return " ".join(sorted(words)) or " ".join(plain.split())
 
 
 def approvals_in(folder: Path, country: str | None = None) -> Approvals:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
+from bot.catalog.approval import person_key
 from bot.catalog.catalog import Country
 from bot.catalog.lint import lint
 from bot.errors import BadData, UserFixable
@@ -147,7 +148,7 @@ class Publisher:
 
     def open_again(self, *names: str, why: str) -> None:
         """Open the chat again; that takes two people."""
-        different = {" ".join(name.casefold().split()): name.strip() for name in names if name.strip()}
+        different = {person_key(name): name.strip() for name in names if name.strip()}
         if len(different) < 2:
             raise UserFixable(f"`--by` names {len(different)} person, and opening takes two. Give `--by` twice.")
         if not Stops.of(self.releases.stops()).closed:

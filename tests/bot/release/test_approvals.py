@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.catalog.approval import approvals_in, pair_subject
+from bot.catalog.approval import approvals_in, pair_subject, person_key
 from bot.catalog.catalog import Country
 from bot.errors import BadData, UserFixable
 from bot.release.contents import Contents
@@ -154,3 +154,9 @@ def test_a_release_of_drafts_that_two_people_signed_says_what_is_in_the_way(fold
 
     with pytest.raises(UserFixable, match=r"its review says 'draft'.*They are signed; set `review: .*in de\.yaml"):
         make_manifest(contents, now=NOW, stops=[], program="test")
+
+
+@pytest.mark.parametrize("other", ["Dr Anna Berg", "Anna Berg", "Berg, Anna", "Dr. med. Anna Berg", "dr.  anna BÉRG"])
+def test_two_spellings_of_one_name_are_one_person(other: str) -> None:
+    assert person_key("Dr. Anna Berg") == person_key(other)
+    assert person_key("Dr. Anna Berg") != person_key("Dr. Bert Berg")
