@@ -206,8 +206,7 @@ class SqlWorkbench:
                 Origin(row.exam, row.language, row.pair, row.text, row.pseudonym) for row in session.scalars(wanted)
             ]
 
-    def released(self, exam: str, drafts: Sequence[Draft], near_misses: Sequence[AddedNearMiss], release: int) -> None:
-        del release
+    def released(self, exam: str, drafts: Sequence[Draft], near_misses: Sequence[AddedNearMiss]) -> None:
         with talking_to(self.engine) as session:
             for draft in drafts:
                 session.execute(delete(DraftRow).where(*_same(draft)))

@@ -140,7 +140,7 @@ class People(Protocol):
         """End a session."""
         ...
 
-    def new_code(self, person: Person) -> str:
+    def new_code(self) -> str:
         """Return a fresh secret for one-time codes (base32); it counts from `confirm_code` on."""
         ...
 

@@ -173,7 +173,7 @@ class Workbench(Protocol):
         """Return which texts came from a conversation."""
         ...
 
-    def released(self, exam: str, drafts: Sequence[Draft], near_misses: Sequence[AddedNearMiss], release: int) -> None:
+    def released(self, exam: str, drafts: Sequence[Draft], near_misses: Sequence[AddedNearMiss]) -> None:
         """Forget drafts that a release holds as they are; those that were changed meanwhile stay."""
         ...
 
@@ -205,8 +205,9 @@ class Candidate:
         exam = base.exam
         # Whoever was killed after a release was made and before its drafts were forgotten has left some behind.
         stored = workbench.drafts(exam)
-        drafts = {(each.language, each.name): each for each in stored if not _is_in(base, each)}
-        dormant = {(each.language, each.name): each for each in stored if _is_in(base, each)}
+        drafts, dormant = dict[tuple[str, str], Draft](), dict[tuple[str, str], Draft]()
+        for each in stored:
+            (dormant if _is_in(base, each) else drafts)[each.language, each.name] = each
         known = {
             (language, each.pair, each.text) for language, own in base.catalogs.items() for each in own.near_misses
         }

@@ -180,7 +180,7 @@ class Accounts(Area):
             self.tools.people.leave(secret)
         if entry not in ("in", "code"):
             return self.account(visit, line=self.renderer.labels(visit.language)["password_wrong"], status=400)
-        return self.account(visit, secret=self.tools.people.new_code(visit.who))
+        return self.account(visit, secret=self.tools.people.new_code())
 
     def confirm_code(self, visit: StaffVisit) -> Response:
         secret, code = visit.said("secret"), visit.said("code")

@@ -32,7 +32,7 @@ from bot.errors import BadData
 from bot.private_files import make_private_folder
 from bot.web.staff.area import MOST_FILE_BYTES, Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
-from bot.web.staff.visit import StaffVisit
+from bot.web.staff.visit import StaffVisit, whole_number
 
 CHECK = "import"  # kind of job
 FOLDER = "imports"  # in the data folder: files that wait for somebody to confirm them
@@ -214,7 +214,7 @@ class ExchangePages(Area):
 
     def _job(self, visit: StaffVisit) -> Job:
         written = visit.parts["id"]
-        number = int(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0
+        number = whole_number(written) or 0
         job = self.tools.jobs.get(number)
         if job is None or job.kind != CHECK or job.state != "done":
             raise StaffProblem(HTTPStatus.NOT_FOUND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import partial
 from importlib.metadata import entry_points
@@ -180,6 +180,6 @@ class AssistantAside:
         return self._found
 
     def _open(self) -> None:
-        assistant = Assistant.open(self._catalog, settings=replace(self._settings), sample=True)
+        assistant = Assistant.open(self._catalog, settings=self._settings, sample=True)
         assistant.prepare()
         self._found = assistant

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import StaffProblem, go_to
-from bot.web.staff.visit import StaffVisit
+from bot.web.staff.visit import StaffVisit, whole_number
 
 MOST_JOBS = 20
 
@@ -51,7 +51,7 @@ class Overview(Area):
 
 
 def _number(visit: StaffVisit) -> int:
-    written = visit.parts["id"]
-    if not written.isascii() or not written.isdigit() or len(written) > 9:
+    number = whole_number(visit.parts["id"])
+    if number is None:
         raise StaffProblem(HTTPStatus.NOT_FOUND)
-    return int(written)
+    return number

@@ -13,6 +13,7 @@ from typing import Any, get_args
 from bot.catalog.catalog import Pair
 from bot.editorial.workbench import Candidate, Stage
 from bot.release.contents import Contents
+from bot.web.staff.visit import whole_number
 
 STAGES: tuple[Stage, ...] = get_args(Stage)
 PAGE = 50
@@ -89,7 +90,7 @@ class Asked:
             language=query.get("language", ""),
             warning=query.get("warning", ""),
             sort=sort if sort in SORTS else "id",
-            page=max(1, int(number)) if number.isascii() and number.isdigit() and len(number) < 7 else 1,
+            page=whole_number(number) or 1,
         )
 
 

@@ -22,7 +22,7 @@ from bot.release.stops import Stops
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
 from bot.web.staff.tools import Refused, Verdict
-from bot.web.staff.visit import StaffVisit
+from bot.web.staff.visit import StaffVisit, whole_number
 
 PUBLISH, CHECK, SWITCH = "publish", "check", "switch"  # kinds of jobs
 MOST_NOTE = 200
@@ -151,7 +151,8 @@ class ReleasePages(Area):
         chosen, publisher = self._chosen(visit), self.tools.publisher
         in_force = self.tools.releases.in_force()
         against = visit.query.get("against", "")
-        other = int(against) if against.isascii() and against.isdigit() and len(against) < 9 else in_force
+        chosen_other = whole_number(against)
+        other = chosen_other if chosen_other is not None else in_force
         other = other if other != chosen.number else None
         old = publisher.side(other) if other is not None else None
         new = publisher.side(chosen.number)
@@ -226,7 +227,8 @@ class ReleasePages(Area):
 
     def _chosen(self, visit: StaffVisit) -> Release:
         written = visit.parts["number"]
-        found = self.tools.releases.get(int(written)) if written.isascii() and written.isdigit() else None
+        number = whole_number(written)
+        found = self.tools.releases.get(number) if number is not None else None
         if found is None:
             raise StaffProblem(HTTPStatus.NOT_FOUND)
         return found
@@ -264,7 +266,7 @@ class ReleasePages(Area):
             contents = self._read(place)
             # One row in one transaction: whoever is killed before it leaves the old state, after it the new one.
             made = tools.publisher.make(contents, place.exam, by=by, note=note)
-        tools.workbench.released(candidate.exam, ready, candidate.near_misses, made.number)
+        tools.workbench.released(candidate.exam, ready, candidate.near_misses)
         return made, verdicts
 
     def _check(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:

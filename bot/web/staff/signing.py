@@ -19,7 +19,7 @@ from bot.editorial.workbench import Candidate, Draft, Signature, Stale
 from bot.errors import BadData
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import StaffProblem, go_to
-from bot.web.staff.visit import StaffVisit
+from bot.web.staff.visit import StaffVisit, whole_number
 
 PAGE = 50
 A_YEAR, LONGEST = timedelta(days=365), timedelta(days=3 * 366)  # how long a signature holds, and at most
@@ -80,7 +80,7 @@ class Signing(Area):
         kind = visit.query.get("kind", "")
         chosen = [each for each in waiting if kind in ("", each.kind)]
         written = visit.query.get("page", "1")
-        page = max(1, int(written)) if written.isascii() and written.isdigit() and len(written) < 7 else 1
+        page = whole_number(written) or 1
         return self.renderer.page(
             "to_sign",
             visit,

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from bot.editorial.acts import first_flaw
 from bot.editorial.acts_fhir import audit_bundle
 from bot.web.staff.area import Address, Area
-from bot.web.staff.visit import StaffVisit
+from bot.web.staff.visit import StaffVisit, whole_number
 
 AT_ONCE = 100
 
@@ -30,7 +30,7 @@ class Trail(Area):
         acts = self.tools.acts.read(
             what=asked["what"],
             by=asked["by"],
-            before=int(before) if before.isascii() and before.isdigit() and len(before) < 10 else None,
+            before=whole_number(before),
             most=AT_ONCE,
         )
         return self.renderer.page("trail", visit, acts=acts, asked=asked, more=len(acts) == AT_ONCE)

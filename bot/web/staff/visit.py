@@ -14,6 +14,7 @@ from bot.editorial.people import Person, Task
 from bot.settings import LOOPBACK_HOSTS
 from bot.web.page.visit import accepted, cookie_name, fields, form_token, fresh_session, from_us
 
+MOST_DIGITS = 9
 MOST_FIELDS = 4000  # a pair has some hundreds of variants
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}|new\.[A-Za-z0-9_-]{43}")
 SESSION, LOOK, PENDING = "staff", "staff-look", "staff-login"  # names of cookies
@@ -101,6 +102,11 @@ def read_staff_visit(request: Request, body: bytes, languages: Sequence[str]) ->
         wants_json="application/json" in request.headers.get("accept", ""),
         pending=request.cookies.get(cookie_name(PENDING, secure=secure), ""),
     )
+
+
+def whole_number(written: str) -> int | None:
+    """Return a number that an address or a form names; None for what is none, or larger than any of ours."""
+    return int(written) if written.isascii() and written.isdigit() and len(written) <= MOST_DIGITS else None
 
 
 def keep_secret(response: Response, visit: StaffVisit, secret: str) -> None:
