@@ -1,5 +1,6 @@
 """A test run ends by saying what was skipped and why, and what it left out; its command installs what it can."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -69,7 +70,10 @@ def path(tmp_path: Path) -> Path:
 
 
 def _install(path: Path) -> list[str]:
-    command = ["/bin/sh", str(ROOT / "tests" / "install_extras.sh")]
+    project = path.parent / "project"  # of its own: what is installed in this checkout must not matter
+    for folder in ("tests", ".venv/bin"):
+        (project / folder).mkdir(parents=True)
+    command = ["/bin/sh", shutil.copy(ROOT / "tests" / "install_extras.sh", project / "tests")]
     done = subprocess.run(command, env={"PATH": str(path)}, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
@@ -83,6 +87,7 @@ def _program(path: Path, name: str, does: str) -> None:
 def test_where_nothing_can_be_installed_it_is_said(path: Path) -> None:
     assert _install(path) == [
         "For all tests install, as root: chromium postgresql",
+        "For all tests install: promtool (package prometheus)",
         "Without Node and npm there are no packages for tests/fhir_server.",
         "Without Node and npm there are no packages for tests/oidc_server.",
         "Without Node and npm there are no packages for tests/browser.",
@@ -102,6 +107,7 @@ def test_what_cannot_be_installed_keeps_nothing_else_from_it(path: Path, tmp_pat
         "Installing for the tests: chromium postgresql",
         "no such package",
         "apt-get could not install chromium.",
+        "For all tests install: promtool (package prometheus)",
         "no network",
         "npm could not install the packages for tests/fhir_server.",
         "no network",
@@ -115,7 +121,7 @@ def test_what_cannot_be_installed_keeps_nothing_else_from_it(path: Path, tmp_pat
 
 
 def test_what_is_there_is_not_installed_again(path: Path) -> None:
-    for name in ("chromium", "initdb", "npm", "make"):
+    for name in ("chromium", "initdb", "promtool", "npm", "make"):
         _program(path, name, "exit 0")
 
     assert _install(path) == []

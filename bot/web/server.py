@@ -94,6 +94,8 @@ def run_server(serving: Serving) -> None:
     _share_memory()
     _require_demo_here(serving)
     settings = _settings(serving)
+    if settings.workers > 1:
+        require_shareable(settings, settings.workers)
     require_surroundings(settings, os.environ)
     names_patients = settings.link_key or settings.portals
     if names_patients and settings.fhir.url and not settings.fhir.patient_system:
@@ -105,7 +107,6 @@ def run_server(serving: Serving) -> None:
     if not serving.sample:
         _require_stops(settings)
     if settings.workers > 1:
-        require_shareable(settings, settings.workers)
         listening = _listen(serving.host, serving.port)
         _require_near(settings, listening)
         _announce(serving, listening)

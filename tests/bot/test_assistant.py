@@ -58,11 +58,11 @@ def test_a_catalog_without_approved_pairs_does_not_open(tmp_path: Path, status: 
         _open(folder, tmp_path / "data")
 
 
-def test_a_language_without_red_flags_does_not_open(tmp_path: Path) -> None:
+def test_a_language_without_files_does_not_open(tmp_path: Path) -> None:
     folder = write_small_catalog(tmp_path / "catalog", languages=["de"])
     (folder / "fr.yaml").write_text((folder / "de.yaml").read_text().replace("language: de", "language: fr"))
 
-    with pytest.raises(BadData, match="no red-flag rules for the language 'fr'"):
+    with pytest.raises(BadData, match=r"There is no language 'fr' \(there are de, en\)"):
         _open(folder, tmp_path / "data", sample=True)
 
 

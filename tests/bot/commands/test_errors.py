@@ -36,7 +36,7 @@ CHROMA = "http://127.0.0.1:1"  # a port that nobody listens on; the same in ever
             "",
             {},
             "",
-            "There is no file '/no/file.csv'",
+            "There is no file or folder '/no/file.csv'",
         ),
     ],
 )

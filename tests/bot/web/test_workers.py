@@ -24,19 +24,25 @@ PATIENTS, TURNS = 8, 6
 
 
 @pytest.fixture(scope="module")
-def two(postgresql: str, small_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Chroma server's address."""
+    with running_chroma(tmp_path_factory.mktemp("chroma")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def two(postgresql: str, chroma: str, small_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A service of two workers with the small catalog; its data folder is empty."""
     folder = tmp_path_factory.mktemp("workers")
-    with running_chroma(folder / "chroma") as chroma:
-        environ = {
-            "KLARTEXT_DATABASE_URL": emptied(postgresql),
-            "KLARTEXT_CHROMA_URL": chroma,
-            "KLARTEXT_WORKERS": "2",
-        }
-        server = Server(folder, folder / "data", environ)
-        server.start("--catalog", str(small_folder))
-        yield server
-        server.kill()
+    environ = {
+        "KLARTEXT_DATABASE_URL": emptied(postgresql),
+        "KLARTEXT_CHROMA_URL": chroma,
+        "KLARTEXT_WORKERS": "2",
+    }
+    server = Server(folder, folder / "data", environ)
+    server.start("--catalog", str(small_folder))
+    yield server
+    server.kill()
 
 
 def _insist(patient: Patient, turn_id: str) -> Any:
@@ -149,10 +155,10 @@ def test_workers_that_cannot_share_are_refused_in_one_line(
     assert done.stdout == b""
 
 
-def test_a_worker_that_cannot_start_says_why_once(klartext: Run) -> None:
+def test_a_worker_that_cannot_start_says_why_once(klartext: Run, chroma: str) -> None:
     environ = {
         "KLARTEXT_DATABASE_URL": "postgresql+psycopg://u@127.0.0.1:1/k",
-        "KLARTEXT_CHROMA_URL": "http://127.0.0.1:1",
+        "KLARTEXT_CHROMA_URL": chroma,
         "KLARTEXT_WORKERS": "3",
     }
 
