@@ -59,6 +59,9 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
     ),
 }
 
+# Drafting help: `klartext author NAME`.
+AUTHOR: Commands = {}
+
 
 def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
@@ -69,6 +72,9 @@ def part(app: typer.Typer) -> None:
         _add(family, commands, f"klartext harness {name}")
         harness.add_typer(family, name=name)
     app.add_typer(harness, name="harness")
+    author = typer.Typer(help="Drafting help for curators: models draft, clinicians decide.", no_args_is_help=True)
+    _add(author, AUTHOR, "klartext author")
+    app.add_typer(author, name="author")
     app.command("demo")(grouped(running.demo))
     app.command("bench")(grouped(measuring.bench))
 

@@ -89,14 +89,14 @@ HARNESS_ROOMS: Mapping[str, tuple[str, ...]] = {
     "systems": (),
     "patients": (),
     "generation": ("patients", "llm"),
+    "authoring": ("generation", "patients", "llm"),
     "running": ("patients", "systems"),
     "scoring": ("running",),
     "labelling": ("running",),
     "judging": ("labelling", "scoring", "running", "llm"),
     "advice": ("labelling", "scoring", "running"),
     "reporting": ("advice", "judging", "labelling", "scoring", "running", "patients"),
-    "study": ("scoring", "running", "patients"),
-    "benches": ("reporting", "scoring", "running", "systems", "patients"),
+    "measuring": ("reporting", "scoring", "running", "systems", "patients"),
     "staff_pages": ("reporting", "judging", "labelling", "scoring", "running", "systems", "patients"),
 }
 HARNESS_LOOSE = ("console", "files", "statistics")
@@ -136,7 +136,7 @@ OF_EXTRAS = {
     },
     "opentelemetry": {"bot.adapters.otlp_tracing"},
     "pyotp": {"bot.adapters.sql_people"},
-    "pyarrow": {"harness.benches.running", "harness.running.parquet"},
+    "pyarrow": {"harness.measuring.running", "harness.running.parquet"},
     "pytest": {"harness.pytest_plugin", "harness.pytest_suite"},
     "requests": {"bot.adapters.otlp_tracing"},
     "sentence_transformers": {"bot.adapters.sentence_transformers_encoder"},
@@ -226,7 +226,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
 
     assert {name for _, name in used} == DOORS
     assert {module for module, name in used if name != "bot"} == {
-        "harness.benches.assistant",
+        "harness.measuring.assistant",
         "harness.commands.running",
         "harness.staff_pages.rating",
         "harness.staff_pages.rehearsal",

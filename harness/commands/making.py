@@ -179,7 +179,7 @@ def _critic(refinery: Refinery, asking: options.ModelOptions) -> Answerer:
     from harness.llm import open_model
 
     call, settings = asking.call(), Settings.from_environment()
-    file = refinery.answers_file
+    file = refinery.folder.answers_file
     terms = asking.keeping.terms(settings, job=f"refine {file.absolute()}")
 
     def ask(prompts: Sequence[Prompt]) -> dict[str, ModelAnswer]:
@@ -191,7 +191,8 @@ def _critic(refinery: Refinery, asking: options.ModelOptions) -> Answerer:
 
 
 def _show_rounds(table: RoundTable, progress: Progress, out: Path, taken: int) -> None:
-    from harness.generation.refinery import PROMPTS, ROUNDS_FILE
+    from harness.generation.refinery import ROUNDS_FILE
+    from harness.llm.work_folder import PROMPTS
 
     def cell(one: MeanScore | None, digits: int = 3) -> str:
         if one is None:

@@ -20,7 +20,7 @@ from harness.commands import options
 from harness.console import progress_bar
 
 if TYPE_CHECKING:
-    from harness.study.study import Study, StudyTable
+    from harness.measuring.study import Study, StudyTable
 
 OutOption = Annotated[
     Path | None,
@@ -46,7 +46,7 @@ class StudyOptions:
 
     def open(self, encoder: str, data: Path | None) -> Study:
         """Open catalog and suite with an encoder."""
-        from harness.study.study import Study
+        from harness.measuring.study import Study
 
         return Study.open(self.catalog, self.lang, suite=self.suite, encoder=encoder, data=data)
 
@@ -94,8 +94,8 @@ def study(
 
 
 def _studied(what: str, subject: StudyOptions, drawn: DrawOptions, data: Path | None) -> StudyTable:
-    from harness.study.learning_curve import CurvePlan, learning_curve, steps
-    from harness.study.matchers import STEPS, ablation, confusion, encoders
+    from harness.measuring.learning_curve import CurvePlan, learning_curve, steps
+    from harness.measuring.matchers import STEPS, ablation, confusion, encoders
 
     if what == "learning-curve":
         plan = CurvePlan(tuple(sorted(set(drawn.size))) if drawn.size else CurvePlan().sizes, drawn.draws, drawn.seed)
@@ -132,19 +132,19 @@ def bench(
     """Measure decisions, a whole run, start-up and memory, or large catalogs; exit 1 if a limit is exceeded."""
     with friendly_errors():
         if instead.service:
-            from harness.benches.service import measure_service
+            from harness.measuring.service import measure_service
 
             figures = measure_service(repeats, data)
         elif instead.harness:
-            from harness.benches.running import measure_running  # for those who have the extra
+            from harness.measuring.running import measure_running  # for those who have the extra
 
             figures = measure_running(repeats, data)
         elif instead.scale:
-            from harness.benches.catalogs import measure_scale
+            from harness.measuring.catalogs import measure_scale
 
             figures = measure_scale(repeats)
         else:
-            from harness.benches.assistant import measure
+            from harness.measuring.assistant import measure
 
             figures = measure(repeats, data)
         table = Table("figure", "measured", "limit", "medians", box=box.SIMPLE_HEAD)

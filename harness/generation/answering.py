@@ -6,10 +6,10 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from bot import BadData, Settings, Unreachable
 from harness.console import counted, progress_bar
@@ -18,13 +18,40 @@ from harness.llm.batch_files import read_answers
 from harness.llm.contract import Completion, Model, ModelCall, Request, StoreMode, Terms, key_of
 from harness.llm.opening import open_model
 from harness.llm.prices import Costs, PriceTable, add_up, in_words, load_prices, write_costs
-from harness.patients.prompts import AGAIN, Prompt
+from harness.patients.prompts import AGAIN
 
 STORE = "answers.db"
 ROUND_SAMPLES = 1_000  # more than how often a plan asks the very same prompt
 
 
-def requests_for(prompts: Sequence[Prompt], *, structured: bool = False) -> list[Request]:
+class Askable(Protocol):
+    """A prompt that a model may be asked.
+
+    Attributes:
+        id: Unique among what is asked together; asked once more, it ends in `AGAIN` and a number.
+        messages: What the model sees.
+        hash: Of the messages.
+        labels: Whom the cost is attributed to.
+        schema: JSON schema of the answer, for endpoints with structured output; None: no JSON is wanted.
+    """
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def messages(self) -> list[dict[str, str]]: ...
+
+    @property
+    def hash(self) -> str: ...
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None: ...
+
+
+def requests_for(prompts: Sequence[Askable], *, structured: bool = False) -> list[Request]:
     """Return a request for each prompt; prompts with the same words are samples of one another."""
     seen: Counter[str] = Counter()
     requests = []
@@ -32,9 +59,8 @@ def requests_for(prompts: Sequence[Prompt], *, structured: bool = False) -> list
         # Asked once more in the same words, another answer is wanted: not the one that is in the store.
         _, _, round_ = prompt.id.partition(AGAIN)
         anew = ROUND_SAMPLES * (int(round_) - 1) if round_ else 0
-        labels = {"vignette": prompt.vignette, "kind": prompt.kind, "pair": prompt.pair_id or ""}
-        schema = _list_of(prompt.count) if structured else None
-        requests.append(Request(prompt.id, prompt.messages, labels, schema, anew + seen[prompt.hash]))
+        schema = prompt.schema if structured else None
+        requests.append(Request(prompt.id, prompt.messages, prompt.labels, schema, anew + seen[prompt.hash]))
         seen[prompt.hash] += 1
     return requests
 
@@ -112,17 +138,6 @@ def _line(completion: Completion) -> dict[str, Any]:
     return {**line, "response": response, "error": None}
 
 
-def _list_of(count: int) -> dict[str, Any]:
-    """Return the JSON schema of an answer with at most `count` questions (more cannot be asked of every endpoint)."""
-    questions = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": count}
-    return {
-        "type": "object",
-        "properties": {"questions": questions},
-        "required": ["questions"],
-        "additionalProperties": False,
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Keeping:
     """What the options say of store and money.
@@ -161,7 +176,7 @@ class Asking:
     _asked_now: list[str] = field(default_factory=list)
     _notes: dict[str, None] = field(default_factory=dict)
 
-    def ask(self, prompts: Sequence[Prompt]) -> None:
+    def ask(self, prompts: Sequence[Askable]) -> None:
         """Answer prompts into the file; the costs of all rounds are written beside it, however this one ends."""
         settings = Settings.from_environment()
         terms = self.keeping.terms(settings, job=f"generate {self.out.absolute()}")

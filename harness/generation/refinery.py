@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -10,11 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from bot import BadData, fold, load_catalog, locate
-from harness.files import append_durably, as_lines, cut_unfinished, numbered_lines, replace_text, writing
+from harness.files import as_lines, replace_text
 from harness.generation.critique import CritiquePrompts, load_refine_texts
 from harness.generation.recording import Answerer
 from harness.generation.rounds import Progress, Track, replay
-from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
+from harness.llm.work_folder import WorkFolder
 from harness.patients.suites import (
     Dropped,
     Question,
@@ -27,7 +26,7 @@ from harness.patients.suites import (
 )
 from harness.patients.vignettes import ALL, load_vignettes
 
-IDENTITY, ANSWERS, PROMPTS, ROUNDS_FILE = "refine.json", "answers.jsonl", "prompts.jsonl", "rounds.jsonl"
+IDENTITY, ROUNDS_FILE = "refine.json", "rounds.jsonl"
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Refinery:
         questions: Those of the suite that are refined.
     """
 
-    folder: Path
+    folder: WorkFolder
     suite: Suite
     asking: CritiquePrompts
     questions: tuple[Question, ...]
@@ -53,7 +52,7 @@ class Refinery:
         """Open a folder for a suite, or go on in it.
 
         Raises:
-            BadData: The folder holds the refinement of something else, or the suite has no paraphrase.
+            BadData: The folder holds other work, or the suite has no paraphrase.
         """
         loaded = load_suite(suite)
         language = loaded.meta.language
@@ -69,39 +68,25 @@ class Refinery:
                 f"The suite asks for pairs that {content.ref} lacks, for example {unknown[0]!r}. Give `--catalog`."
             )
         known = {vignette.id: vignette for vignette in load_vignettes(language, vignettes, names=[ALL])}
-        _claim(folder, {"suite": loaded.meta.name, "suite_hash": loaded.meta.sha256, "questions": str(len(questions))})
-        return cls(folder, loaded, CritiquePrompts(load_refine_texts(language), content, known), questions)
-
-    @property
-    def answers_file(self) -> Path:
-        return self.folder / ANSWERS
+        identity = {
+            "suite": loaded.meta.name,
+            "suite_hash": loaded.meta.sha256,
+            "questions": str(len(questions)),
+        }
+        work = WorkFolder.claim(folder, identity, note=IDENTITY)
+        return cls(work, loaded, CritiquePrompts(load_refine_texts(language), content, known), questions)
 
     def take(self, files: Sequence[Path]) -> int:
         """Add the answers of Batch output files to the folder's own, and return how many lines were new.
 
         Raises:
-            BadData: A file is no Batch output, or answers nothing that was ever asked here.
+            BadData: A file is no Batch output, or answers no critique and no correction.
         """
-        given = read_answers(list(files))
-        strange = [key for key in given if not key.startswith(("critique/", "correct/"))]
-        if strange:
-            raise BadData(
-                f"{len(strange)} answers belong to no critique or correction, for example {strange[0]!r}. "
-                f"Give the answers to {self.folder / PROMPTS}."
-            )
-        # A kill may have left a line unfinished.
-        with writing(self.answers_file, "Choose another `--out`."), self.answers_file.open("ab+") as stream:
-            cut_unfinished(stream)
-        have = {key for key, answer in self._answers().items() if not answer.problem}
-        lines = [line.strip() for file in files for _, line in numbered_lines(file)]
-        fresh = [line for line in lines if str(json.loads(line)["custom_id"]) not in have]
-        with self.answers_file.open("ab") as stream:
-            append_durably(stream, "".join(f"{line}\n" for line in fresh).encode())
-        return len(fresh)
+        return self.folder.take(files, belongs=lambda key: key.startswith(("critique/", "correct/")))
 
     def advance(self, answerer: Answerer | None = None) -> Progress:
         """Go through the rounds as far as answers reach, asking for what is missing when there is someone to ask."""
-        answers = dict(self._answers())
+        answers = self.folder.answers()
         progress = replay(self.questions, self.asking, answers)
         while answerer is not None and progress.pending:
             before = {prompt.id for prompt in progress.pending}
@@ -120,8 +105,8 @@ class Refinery:
             for last in track.rounds[-1:]
             for one in track.rounds
         ]
-        replace_text(self.folder / ROUNDS_FILE, as_lines(lines))
-        write_requests(progress.pending, self.folder / PROMPTS, model=model, temperature=temperature)
+        replace_text(self.folder.path / ROUNDS_FILE, as_lines(lines))
+        self.folder.leave(progress.pending, model=model, temperature=temperature)
 
     def write_suite(
         self, progress: Progress, folder: Path, *, answered: Literal["live", "offline"], note: str
@@ -133,7 +118,7 @@ class Refinery:
         """
         if progress.pending:
             raise BadData(
-                f"{len(progress.pending)} prompts in {self.folder / PROMPTS} wait for answers. "
+                f"{len(progress.pending)} prompts in {self.folder.prompts_file} wait for answers. "
                 "Import their answers with `--answers`, then name the suite."
             )
         source = QuestionSource(kind="model", answered=answered, date=date.today())
@@ -146,26 +131,6 @@ class Refinery:
             recording=Recording(tuple(questions), tuple(dropped), {}),
             today=date.today(),
         )
-
-    def _answers(self) -> dict[str, ModelAnswer]:
-        return read_answers([self.answers_file]) if self.answers_file.is_file() else {}
-
-
-def _claim(folder: Path, identity: dict[str, str]) -> None:
-    """Note what is refined in a folder, or make sure that it is the same."""
-    path = folder / IDENTITY
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if path.is_file():
-            before = json.loads(path.read_text(encoding="utf-8"))
-            if before != identity:
-                raise BadData(f"{folder} holds the refinement of something else ({before}). Choose another `--out`.")
-            return
-        path.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadData(f"{folder} cannot be written ({error.strerror}). Choose another `--out`.") from error
-    except ValueError as error:
-        raise BadData(f"{path} does not say what is refined here. Choose another `--out`.") from error
 
 
 def _refined(track: Track, source: QuestionSource) -> Question:

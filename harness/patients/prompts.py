@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 
@@ -56,7 +56,28 @@ class Prompt:
     @property
     def hash(self) -> str:
         """SHA-256 of what the model sees, shortened: it goes into the source of every question."""
-        return hashlib.sha256(json.dumps(self.messages, ensure_ascii=False).encode()).hexdigest()[:16]
+        return hash_of(self.messages)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Whom the cost of the answer is attributed to."""
+        return {"vignette": self.vignette, "kind": self.kind, "pair": self.pair_id or ""}
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of the answer: at most `count` questions (more cannot be asked of every endpoint)."""
+        questions = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": self.count}
+        return {
+            "type": "object",
+            "properties": {"questions": questions},
+            "required": ["questions"],
+            "additionalProperties": False,
+        }
+
+
+def hash_of(messages: Sequence[Mapping[str, str]]) -> str:
+    """Return SHA-256 of what a model sees, shortened to 16 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(messages, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

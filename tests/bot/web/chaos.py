@@ -23,7 +23,7 @@ from typing import Any
 
 from bot import Settings
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
-from harness.benches.service_load import CONVERSATIONS, Client
+from harness.measuring.service_load import CONVERSATIONS, Client
 from tests.bot.web.serving import Server
 
 Json = dict[str, Any]

@@ -309,7 +309,7 @@ def test_live_and_offline_come_to_the_same_rounds(small_folder: Path, two: Suite
     offline, step = opened(tmp_path, small_folder), 0
     while (progress := offline.advance()).pending:
         offline.keep(progress, model="m", temperature=None)
-        offline.take([answered(offline.folder, tmp_path / f"{step}.jsonl", critic)])
+        offline.take([answered(offline.folder.path, tmp_path / f"{step}.jsonl", critic)])
         step += 1
 
     assert progress == live
@@ -321,13 +321,13 @@ def test_a_line_that_a_kill_left_unfinished_costs_that_line_only(
     critic = Critic(lambda text, number: 3)
     refinery = opened(tmp_path, small_folder)
     refinery.keep(refinery.advance(), model="m", temperature=None)
-    answers = answered(refinery.folder, tmp_path / "1.jsonl", critic)
+    answers = answered(refinery.folder.path, tmp_path / "1.jsonl", critic)
     refinery.take([answers])
-    whole = refinery.answers_file.read_bytes()
-    refinery.answers_file.write_bytes(whole[:-20])
+    whole = refinery.folder.answers_file.read_bytes()
+    refinery.folder.answers_file.write_bytes(whole[:-20])
 
     assert opened(tmp_path, small_folder).take([answers]) == 1
-    assert refinery.answers_file.read_bytes() == whole
+    assert refinery.folder.answers_file.read_bytes() == whole
 
 
 def test_an_answer_in_error_is_replaced_by_a_later_good_one(small_folder: Path, two: Suite, tmp_path: Path) -> None:
@@ -366,9 +366,9 @@ def test_a_folder_holds_one_refinement_only_and_answers_must_be_its_own(
     refinery = opened(tmp_path, small_folder)
     (tmp_path / "a.jsonl").write_text(batch_line({"custom_id": "paraphrase/x/y"}, "Hm?"))
 
-    with pytest.raises(BadData, match="1 answers belong to no critique or correction"):
+    with pytest.raises(BadData, match="1 answers belong to nothing that is asked here"):
         refinery.take([tmp_path / "a.jsonl"])
-    with pytest.raises(BadData, match="holds the refinement of something else"):
+    with pytest.raises(BadData, match="holds work on something else"):
         Refinery.open(tmp_path / "refined", str(tmp_path / "suite"), str(small_folder), limit=1)
     with pytest.raises(BadData, match="There is no suite"):
         Refinery.open(tmp_path / "other", "nowhere", str(small_folder))

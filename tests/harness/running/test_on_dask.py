@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from bot import Unreachable, UserFixable
-from harness.benches.running import LoopbackCluster, loopback_cluster
+from harness.measuring.running import LoopbackCluster, loopback_cluster
 from harness.patients.suites import Suite
 from harness.running.chunks import CHUNK
 from harness.running.run import How, RunPlan, ask_suite, load_outcomes, plan_of, recipe_of

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot import Unreachable
-from harness.benches.service import Pair, _crowd, _one_turn, _quantile, floor, let_ask
-from harness.benches.service_load import Job, LoadTimes
+from harness.measuring.service import Pair, _crowd, _one_turn, _quantile, floor, let_ask
+from harness.measuring.service_load import Job, LoadTimes
 
 
 def test_every_turn_on_the_floor_commits_two_rows(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bot import load_catalog
-from harness.study.learning_curve import authors_of, in_turns, write_subset, written
+from harness.measuring.learning_curve import authors_of, in_turns, write_subset, written
 from tests.harness.authored import VOICES, write_authored_catalog
 
 

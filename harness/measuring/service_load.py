@@ -1,4 +1,4 @@
-"""Patients who all ask at once, in a process of their own: `python -m harness.benches.service_load`.
+"""Patients who all ask at once, in a process of their own: `python -m harness.measuring.service_load`.
 
 The client is a few lines over sockets rather than a library: on few cores a heavy client would slow down whom it
 measures, and hide how much slower one is than the other.

@@ -1,4 +1,4 @@
-"""The floor: a bare FastAPI endpoint that commits two rows. Run as `python -m harness.benches.service_floor URL`.
+"""The floor: a bare FastAPI endpoint that commits two rows. Run as `python -m harness.measuring.service_floor URL`.
 
 It is written as one would write it without Klartext: SQLAlchemy, one transaction, durable SQLite, in FastAPI's threads.
 """

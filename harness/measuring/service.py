@@ -19,9 +19,9 @@ from pathlib import Path
 from urllib.error import URLError
 
 from bot import Assistant, Settings, Unreachable
-from harness.benches.figures import KLARTEXT, BenchFigure, median_of, milliseconds, python
-from harness.benches.service_load import Job, LoadTimes
-from harness.benches.service_load import measure as ask
+from harness.measuring.figures import KLARTEXT, BenchFigure, median_of, milliseconds, python
+from harness.measuring.service_load import Job, LoadTimes
+from harness.measuring.service_load import measure as ask
 from harness.patients.suites import load_suite
 
 START_S = 120
@@ -58,14 +58,14 @@ def serving(data: Path, database: str) -> Iterator[Running]:
 @contextmanager
 def floor(database: str) -> Iterator[Running]:
     """Run the bare endpoint until the block ends."""
-    with _listening(["-m", "harness.benches.service_floor", database], {}) as running:
+    with _listening(["-m", "harness.measuring.service_floor", database], {}) as running:
         yield running
 
 
 def let_ask(job: Job) -> LoadTimes:
     """Run patients in a process of their own."""
     done = subprocess.run(
-        [sys.executable, "-m", "harness.benches.service_load"],
+        [sys.executable, "-m", "harness.measuring.service_load"],
         input=json.dumps(asdict(job)),
         capture_output=True,
         text=True,

@@ -23,7 +23,7 @@ from bot.interview.values.answer import Answer
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import AskItem, Done, Engine, Show
 from bot.interview.walk.filling import Given, NoMore, Shown, Skipped
-from harness.benches.figures import KLARTEXT, PEAK_MB, BenchFigure, median_of, python, ratio
+from harness.measuring.figures import KLARTEXT, PEAK_MB, BenchFigure, median_of, python, ratio
 from harness.patients.suites import Suite, load_suite
 from harness.reporting.page import render
 from harness.reporting.report import Sources, gather

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bot import Assistant, Settings
-from harness.benches.figures import KLARTEXT, PEAK_MB, BenchFigure, median_of, python, ratio
+from harness.measuring.figures import KLARTEXT, PEAK_MB, BenchFigure, median_of, python, ratio
 
 PAIRS, VARIANTS = 5000, 20
 INTENTS, PHRASINGS = 150, 100

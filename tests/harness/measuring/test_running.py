@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.benches.running import SEED, write_jsonl, write_parquet
+from harness.measuring.running import SEED, write_jsonl, write_parquet
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes
 from harness.running.store import find_store

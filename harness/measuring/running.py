@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from bot import Unreachable
-from harness.benches.figures import PEAK_MB, BenchFigure, python
+from harness.measuring.figures import PEAK_MB, BenchFigure, python
 from harness.patients.suites import Suite, load_suite
 from harness.running.outcomes import Outcome
 from harness.running.run import How, ask_suite, plan_of, run_suite

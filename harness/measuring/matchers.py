@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bot import Part, Settings
+from harness.measuring.study import NOTHING, Measured, Study, StudyTable, ask, share
 from harness.scoring.confusions import confusions, mistakes_of
-from harness.study.study import NOTHING, Measured, Study, StudyTable, ask, share
 
 WITHOUT: tuple[tuple[str, Part], ...] = (
     ("the ridge", "ridge"),

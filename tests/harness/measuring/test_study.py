@@ -11,9 +11,9 @@ import pytest
 
 from bot import BadData
 from bot.testing import HashEncoder
-from harness.study.learning_curve import CurvePlan, LearningCurve, learning_curve, steps, unseen_questions
-from harness.study.matchers import STEPS, WITHOUT, ablation, confusion, encoders
-from harness.study.study import RememberingEncoder, Study, StudyTable, mean_and_range
+from harness.measuring.learning_curve import CurvePlan, LearningCurve, learning_curve, steps, unseen_questions
+from harness.measuring.matchers import STEPS, WITHOUT, ablation, confusion, encoders
+from harness.measuring.study import RememberingEncoder, Study, StudyTable, mean_and_range
 from tests.harness.authored import VOICES, write_authored_catalog, write_authored_suite
 
 Command = Callable[..., CompletedProcess[str]]

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bot import Assistant, Catalog, NearCopies, Pair
+from harness.measuring.study import Measured, RememberingEncoder, Study, StudyTable, ask, mean_and_range
 from harness.running.outcomes import accepted_pairs
-from harness.study.study import Measured, RememberingEncoder, Study, StudyTable, ask, mean_and_range
 
 ALL = None  # every variant there is
 MIN_AUTHORS = 2

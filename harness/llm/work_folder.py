@@ -1,0 +1,94 @@
+"""A folder in which work with a model goes on: answers that there are, prompts that wait, and what is worked on.
+
+Whatever is worked on is replayed from the answers, so a process that is killed, or answers that come from elsewhere,
+lose nothing, and the same answers always lead to the same result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot import BadData
+from harness.files import append_durably, cut_unfinished, numbered_lines, writing
+from harness.llm.batch_files import Exported, ModelAnswer, read_answers, write_requests
+
+ANSWERS, PROMPTS = "answers.jsonl", "prompts.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFolder:
+    """A folder that holds one piece of work.
+
+    Attributes:
+        path: The folder.
+    """
+
+    path: Path
+
+    @classmethod
+    def claim(cls, path: Path, identity: Mapping[str, str], *, note: str) -> WorkFolder:
+        """Make a folder for this work, or go on in it; `note` is the file's name that says what is worked on.
+
+        Raises:
+            BadData: The folder holds other work, or cannot be written.
+        """
+        file = path / note
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if file.is_file():
+                before = json.loads(file.read_text(encoding="utf-8"))
+                if before != identity:
+                    raise BadData(f"{path} holds work on something else ({_other(before)}). Choose another `--out`.")
+            else:
+                file.write_text(json.dumps(identity, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise BadData(f"{path} cannot be written ({error.strerror}). Choose another `--out`.") from error
+        except ValueError as error:
+            raise BadData(f"{file} does not say what is worked on here. Choose another `--out`.") from error
+        return cls(path)
+
+    @property
+    def answers_file(self) -> Path:
+        return self.path / ANSWERS
+
+    @property
+    def prompts_file(self) -> Path:
+        return self.path / PROMPTS
+
+    def answers(self) -> dict[str, ModelAnswer]:
+        """Return what was answered so far."""
+        return read_answers([self.answers_file]) if self.answers_file.is_file() else {}
+
+    def take(self, files: Sequence[Path], *, belongs: Callable[[str], bool]) -> int:
+        """Add the answers of Batch output files to the folder's own, and return how many lines were new.
+
+        Raises:
+            BadData: A file is no Batch output, or answers what was never asked here.
+        """
+        strange = [key for key in read_answers(list(files)) if not belongs(key)]
+        if strange:
+            raise BadData(
+                f"{len(strange)} answers belong to nothing that is asked here, for example {strange[0]!r}. "
+                f"Give the answers to {self.prompts_file}."
+            )
+        # A kill may have left a line unfinished.
+        with writing(self.answers_file, "Choose another `--out`."), self.answers_file.open("ab+") as stream:
+            cut_unfinished(stream)
+        have = {key for key, answer in self.answers().items() if not answer.problem}
+        lines = [line.strip() for file in files for _, line in numbered_lines(file)]
+        fresh = [line for line in lines if str(json.loads(line)["custom_id"]) not in have]
+        with self.answers_file.open("ab") as stream:
+            append_durably(stream, "".join(f"{line}\n" for line in fresh).encode())
+        return len(fresh)
+
+    def leave(self, waiting: Sequence[Exported], *, model: str, temperature: float | None) -> None:
+        """Write the prompts that wait for answers; the file is empty when none does."""
+        write_requests(waiting, self.prompts_file, model=model, temperature=temperature)
+
+
+def _other(identity: object) -> str:
+    """Return what a folder says of its work, on one line and not endless."""
+    return " ".join(json.dumps(identity, ensure_ascii=False).split())[:200]
