@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import typer
 
-from harness.commands import judge, labels, making, measuring, running, suites
+from harness.commands import author_evidence, judge, labels, making, measuring, running, suites
 from harness.commands.advice import advise_, report_
 from harness.commands.batch import batch
 from harness.commands.comparing import compare_
@@ -60,7 +60,12 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 }
 
 # Drafting help: `klartext author NAME`.
-AUTHOR: Commands = {}
+AUTHOR: Commands = {
+    "draft": Entry(
+        author_evidence.draft, '--question "Darf mein Hund mit?" --documents leaflets --out drafts/dog --model NAME'
+    ),
+    "draft-study": Entry(author_evidence.draft_study, "--documents mammography-de --out study"),
+}
 
 
 def part(app: typer.Typer) -> None:

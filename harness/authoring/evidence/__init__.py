@@ -1,0 +1,7 @@
+"""Evidence drafting: a new pair from the hospital's own documents, after LLM-AMT (seed paper 003).
+
+From outside: `read_documents`, `locate_documents` (documents.py), `passages_of` (passages.py), `Retriever`, `Reach`
+(retrieval.py), `Drafter`, `Plan`, `load_texts`, `load_glossary` (drafting.py), `Proposal` (proposal.py); what each part
+of the retrieval is worth: `load_targets`, `measured` (study.py). Cross-encoders and SPLADE: transformers.py, loaded
+when a model is named. Imports `working` and `llm`.
+"""

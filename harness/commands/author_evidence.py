@@ -1,0 +1,273 @@
+"""`klartext author draft`, `draft-study`, `submit`: pairs from documents, what finds them, and the console's queue."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot import (
+    BadData,
+    Catalog,
+    Encoder,
+    MissingExtra,
+    Settings,
+    friendly_errors,
+    is_installed,
+    load_catalog,
+    locate,
+    make_encoder,
+)
+from harness.commands import options
+from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on
+from harness.commands.options import ModelOptions
+from harness.console import counted, plain_console, plain_table
+from harness.files import as_document, control_in, writing
+from harness.patients.prompts import hash_of
+
+if TYPE_CHECKING:
+    from harness.authoring.evidence.documents import Collection
+    from harness.authoring.evidence.drafting import Drafter, Part
+    from harness.authoring.evidence.retrieval import Retriever
+
+LONGEST_QUESTION = 300  # characters; the chat takes 1,000, a pair's question is one line
+Documents = Annotated[
+    str, typer.Option("--documents", help="Folder of PDF, DOCX, HTML, Markdown; or a shipped one.", metavar="FOLDER")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieverOptions:
+    """How passages are looked for."""
+
+    documents: Documents
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", help="Part to leave out (rewrite, expand, glossary, …); repeatable.", metavar="PART"),
+    ] = None
+    width: Annotated[int, typer.Option("--width", min=1, max=500, help="Passages of each first stage.")] = 32
+    keep: Annotated[int, typer.Option("--keep", min=1, max=500, help="Passages after reranking.")] = 32
+    encoder: options.Encoder = "embedded"
+    rerank_model: Annotated[
+        str | None,
+        typer.Option("--rerank-model", help="Cross-encoder, name or folder. Default: fusion.", metavar="MODEL"),
+    ] = None
+    splade_model: Annotated[
+        str | None, typer.Option("--splade-model", help="SPLADE instead of BM25, name or folder.", metavar="MODEL")
+    ] = None
+    late: Annotated[bool, typer.Option("--late", help="Late interaction as a third first stage.")] = False
+
+    @property
+    def left_out(self) -> frozenset[Part]:
+        """Return the parts that are off; raise BadData when nothing would be searched."""
+        from harness.authoring.evidence.drafting import PARTS
+
+        named = self.without or ()
+        if strange := [each for each in named if each not in PARTS]:
+            raise BadData(f"`--without {strange[0]}` is no part. Parts: {', '.join(PARTS)}.")
+        off = frozenset(each for each in PARTS if each in named)
+        if {"sparse", "dense"} <= off and not self.late:
+            raise BadData(
+                "`--without sparse --without dense` leaves nothing to search with. Leave one of them, or `--late`."
+            )
+        return off
+
+    def open(self, encoder: Encoder) -> tuple[Collection, Retriever]:
+        """Read the documents and build what searches them."""
+        from harness.authoring.evidence.documents import locate_documents, read_documents
+        from harness.authoring.evidence.passages import passages_of
+        from harness.authoring.evidence.retrieval import Retriever
+
+        collection = read_documents(locate_documents(self.documents))
+        retriever = Retriever(passages_of(collection.documents), encoder)
+        if self.rerank_model or self.splade_model:
+            if not is_installed("sentence_transformers"):
+                raise MissingExtra(feature="A cross-encoder or SPLADE", extra="sentence-transformers")
+            from harness.authoring.evidence.transformers import CrossEncoderReranker, Splade
+
+            if self.rerank_model:
+                retriever.reranker = CrossEncoderReranker(self.rerank_model)
+            if self.splade_model:
+                retriever.sparse_model = Splade(self.splade_model, [each.with_heading for each in retriever.passages])
+        return collection, retriever
+
+    def drafter(self, language: str, collection: Collection, retriever: Retriever) -> Drafter:
+        from harness.authoring.evidence.drafting import Drafter, load_glossary, load_texts
+
+        titles = {each.name: each.title for each in collection.documents}
+        return Drafter(load_texts(language), retriever, load_glossary(language), titles)
+
+    @property
+    def models(self) -> str:
+        """All that decides what is found, for the folder's note."""
+        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {self.splade_model or 'BM25'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be drafted, and for which catalog."""
+
+    question: Annotated[str, typer.Option("--question", help="A question that no pair answers.", metavar="TEXT")]
+    catalog: options.CatalogPath = "mammography"
+    lang: options.Language = "de"
+    id_: Annotated[str | None, typer.Option("--id", help="Of the new pair. Default: from the question.")] = None
+    closed: Annotated[bool, typer.Option("--closed", help="Also answer without documents, for raters to compare.")] = (
+        False
+    )
+
+    @property
+    def asked(self) -> str:
+        """Return the question on one line; raise BadData when it is none."""
+        text = " ".join(self.question.split())
+        if not any(each.isalpha() for each in text) or control_in(text):
+            raise BadData("`--question` holds no question. Give it in the patients' words, in quotation marks.")
+        if len(text) > LONGEST_QUESTION:
+            raise BadData(
+                f"`--question` has {len(text)} characters, and {LONGEST_QUESTION} are the most. Ask one thing."
+            )
+        return text
+
+
+def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: ModelOptions) -> None:
+    """Draft a pair for a question from documents; each sentence cites where it stands, else it is struck.
+
+    Exit code 1 while prompts wait for answers, or when nothing in the documents answers the question.
+    """
+    from harness.authoring.evidence.drafting import Plan
+    from harness.authoring.evidence.proposal import PAGE, Answered, Proposal, id_for, nearest_pairs
+    from harness.authoring.evidence.retrieval import Reach
+    from harness.authoring.workshop import Workshop
+
+    with friendly_errors():
+        off, question = search.left_out, wanted.asked
+        catalog = load_catalog(locate(wanted.catalog), wanted.lang)
+        pair_id = _pair_id(wanted.id_, catalog) or id_for(question, catalog)
+        encoder = make_encoder(search.encoder, Settings.from_environment())
+        collection, retriever = search.open(encoder)
+        _tell_left_out(collection)
+        drafter = search.drafter(wanted.lang, collection, retriever)
+        reach = Reach(
+            search.width, search.keep, "sparse" not in off, "dense" not in off, search.late, "rerank" not in off
+        )
+        plan = Plan(question, reach, off, wanted.closed)
+        identity = {
+            "work": "evidence draft",
+            "question": question,
+            "documents": collection.digest,
+            "prompts": drafter.texts.digest,
+            "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}, {wanted.closed}; {search.models}",
+        }
+        workshop = Workshop.open(out, identity, lambda: drafter.draft(plan))
+        advanced = carry_on(workshop, asking)
+        if advanced.result is None:
+            raise ValueError("a work that waits for nothing has a result")
+        near = nearest_pairs(question, catalog, encoder)
+        proposal = Proposal(
+            plan, advanced.result, collection, catalog, near, pair_id, _today(), Answered.of(advanced, live=asking.live)
+        )
+        proposal.write(out)
+        console = plain_console(soft_wrap=True)
+        console.print(proposal.page(), end="")
+        console.print(f"Written: {out / PAGE}.")
+        if proposal.pair() is None:
+            raise typer.Exit(INCOMPLETE)
+        console.print(f"To the console: klartext author submit {out} --by LOGIN")
+
+
+@dataclass(frozen=True, slots=True)
+class StudySet:
+    """What the retrieval is measured on."""
+
+    questions: Annotated[
+        Path | None,
+        typer.Option("--questions", help="Question-passage set (JSON lines). Default: shipped.", metavar="FILE"),
+    ] = None
+    lang: options.Language = "de"
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=5, help="So many questions, evenly taken.", metavar="N")
+    ] = None
+
+
+def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking: ModelOptions) -> None:
+    """Measure what each part of the retrieval is worth: recall@k and MRR, with each part switched off.
+
+    Rewriting and expansion are measured where somebody answers their prompts: `--model`, `--prompts` or `--answers`.
+    """
+    from harness.authoring.evidence import study as studies
+    from harness.authoring.evidence.drafting import Queries
+    from harness.authoring.evidence.retrieval import with_glossary
+    from harness.authoring.workshop import Workshop
+
+    with friendly_errors():
+        off = search.left_out
+        encoder = make_encoder(search.encoder, Settings.from_environment())
+        collection, retriever = search.open(encoder)
+        _tell_left_out(collection)
+        file = study.questions or studies.questions_file(study.lang)
+        targets = studies.spread(studies.load_targets(file, retriever.passages), study.limit)
+        drafter = search.drafter(study.lang, collection, retriever)
+        queries = {
+            each.id: Queries(each.question, glossary=with_glossary(each.question, drafter.glossary)) for each in targets
+        }
+        asks = asking.live or asking.by_file
+        models: set[str] = set()
+        if asks:
+            identity = {
+                "work": "evidence study",
+                "documents": collection.digest,
+                "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
+                "prompts": drafter.texts.digest,
+                "without": ", ".join(sorted(off)),
+            }
+            workshop = Workshop.open(out, identity, lambda: studies.augmented(drafter, targets, off))
+            advanced = carry_on(workshop, asking)
+            models = set(advanced.models.values())
+            for target, found in zip(targets, advanced.result or [], strict=True):
+                queries[target.id] = replace(found, glossary=queries[target.id].glossary)
+        rows = [studies.measured(row, targets, queries) for row in studies.configurations(retriever, model=asks)]
+        about = [
+            f"{counted(len(targets), 'question')} of {file.name}, {counted(len(retriever.passages), 'passage')} of "
+            f"{counted(len(collection.documents), 'document')} in {collection.folder.name}",
+            f"encoder {search.models}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
+        ]
+        with writing(out / "result.json"):
+            record = {
+                "about": about,
+                "questions": [each.id for each in targets],
+                "rows": [row.as_json() for row in rows],
+            }
+            (out / "result.json").write_text(as_document(record), encoding="utf-8")
+            (out / "result.md").write_text(studies.page(rows, about), encoding="utf-8")
+        table = plain_table(None, "", *(f"recall@{depth}" for depth in studies.DEPTHS), "MRR")
+        for row in rows:
+            table.add_row(row.name, *(f"{row.found(n) / len(row.ranks):.3f}" for n in studies.DEPTHS), f"{row.mrr:.3f}")
+        console = plain_console()
+        console.print(*about, sep="\n")
+        console.print(table)
+        console.print(f"With intervals: {out / 'result.md'}")
+
+
+def _pair_id(wanted: str | None, catalog: Catalog) -> str:
+    """Return the id that was asked for; raise BadData when it cannot be one or is taken."""
+    if wanted is None:
+        return ""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,79}", wanted):
+        raise BadData(f"`--id {wanted}` cannot be an id. Use small letters, digits and hyphens, at most 80.")
+    if wanted in catalog.by_id:
+        raise BadData(
+            f"`--id {wanted}`: {catalog.ref} has such a pair. Choose another, or edit that one in the console."
+        )
+    return wanted
+
+
+def _tell_left_out(collection: Collection) -> None:
+    for name, why in collection.left_out.items():
+        plain_console(soft_wrap=True).print(f"Not read: {name}: {why}.")
+
+
+def _today() -> date:
+    return datetime.now().astimezone().date()
