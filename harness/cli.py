@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import typer
 
-from harness.commands import author_evidence, judge, labels, making, measuring, running, suites
+from harness.commands import author_evidence, author_submit, judge, labels, making, measuring, running, suites
 from harness.commands.advice import advise_, report_
 from harness.commands.batch import batch
 from harness.commands.comparing import compare_
@@ -64,6 +64,7 @@ AUTHOR: Commands = {
     "draft": Entry(
         author_evidence.draft, '--question "Darf mein Hund mit?" --documents leaflets --out drafts/dog --model NAME'
     ),
+    "submit": Entry(author_submit.submit, "drafts/dog --by anna"),
     "draft-study": Entry(author_evidence.draft_study, "--documents mammography-de --out study"),
 }
 

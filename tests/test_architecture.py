@@ -57,11 +57,12 @@ FLOORS = (
     "bot",
 )
 # What the harness may enter the assistant by: the front door; the chat, for the demo; patients' chats, for suites of
-# what is said in them; of the interview, which the benchmarks walk through, what its rooms offer to others; and of the
-# staff console what its areas are made of.
+# what is said in them; of the interview, which the benchmarks walk through, what its rooms offer to others; of the staff
+# console what its areas are made of; and its queue of drafts.
 DOORS = {
     "bot",
     "bot.commands.chat",
+    "bot.commands.exchange",
     "bot.editorial.acts",
     "bot.editorial.jobs",
     "bot.editorial.people",
@@ -128,6 +129,7 @@ OF_EXTRAS = {
     "argon2": {"bot.adapters.sql_people"},
     "chromadb": {"bot.adapters.chroma_index"},
     "distributed": {"harness.running.on_dask"},
+    "docx": {"harness.authoring.evidence.documents"},
     "duckdb": {"harness.running.parquet"},
     "jwt": {"bot.adapters.oauth_tokens", "bot.adapters.openid"},
     "openai": {
@@ -136,10 +138,14 @@ OF_EXTRAS = {
     },
     "opentelemetry": {"bot.adapters.otlp_tracing"},
     "pyotp": {"bot.adapters.sql_people"},
+    "pypdf": {"harness.authoring.evidence.documents"},
     "pyarrow": {"harness.measuring.running", "harness.running.parquet"},
     "pytest": {"harness.pytest_plugin", "harness.pytest_suite"},
     "requests": {"bot.adapters.otlp_tracing"},
-    "sentence_transformers": {"bot.adapters.sentence_transformers_encoder"},
+    "sentence_transformers": {
+        *("bot.adapters.sentence_transformers_encoder", "harness.authoring.evidence.transformers"),
+    },
+    "trafilatura": {"harness.authoring.evidence.documents"},
 }
 # What comes with another package, and is a part of it to whoever uses it.
 WITHIN = {"httpx2": "openai", "pydantic_core": "pydantic", "starlette": "fastapi"}
@@ -147,6 +153,7 @@ WITHIN = {"httpx2": "openai", "pydantic_core": "pydantic", "starlette": "fastapi
 CALLED = {
     "fhir": "fhir.resources",
     "argon2": "argon2-cffi",
+    "docx": "python-docx",
     "jsonpath": "python-jsonpath",
     "prometheus_client": "prometheus-client",
     "spellchecker": "pyspellchecker",
@@ -227,6 +234,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
     assert {name for _, name in used} == DOORS
     assert {module for module, name in used if name != "bot"} == {
         "harness.measuring.assistant",
+        "harness.commands.author_submit",
         "harness.commands.running",
         "harness.staff_pages.rating",
         "harness.staff_pages.rehearsal",

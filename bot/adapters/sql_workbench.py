@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import DateTime, Text, delete, func, select, update
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -18,8 +19,10 @@ from bot.adapters.sql_tables import Base, in_utc, talking_to
 from bot.catalog.catalog import NearMiss
 from bot.editorial.acts import Act
 from bot.editorial.people import Person
-from bot.editorial.workbench import AddedNearMiss, Draft, Origin, Signature, Stale, text_digest
+from bot.editorial.workbench import AddedNearMiss, Draft, Origin, Provenance, Signature, Stale, text_digest
 from bot.errors import AlreadyStored
+
+_PROVENANCE = TypeAdapter(Provenance)
 
 
 class DraftRow(Base):
@@ -36,6 +39,7 @@ class DraftRow(Base):
     editors: Mapped[str]
     changed_by: Mapped[str]
     changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    provenance: Mapped[str | None] = mapped_column(Text)
 
 
 class NearMissRow(Base):
@@ -123,6 +127,8 @@ class SqlWorkbench:
                     made = replace(draft, **more)  # type: ignore[arg-type]
                     session.add(DraftRow(**_columns(made), exam=made.exam, language=made.language, name=made.name))
                     after = dict(made.content or {})
+                    if made.provenance is not None:
+                        after["written by"] = made.provenance.written_by
                     add_act(session, Act(now, by.name, "import", _named(made), {}, after, self.request_id()))
                 session.commit()
         except AlreadyStored:
@@ -244,6 +250,7 @@ def _columns(draft: Draft) -> dict[str, Any]:
         "editors": " ".join(str(each) for each in sorted(draft.editors)),
         "changed_by": draft.changed_by,
         "changed_at": draft.changed_at,
+        "provenance": _PROVENANCE.dump_json(draft.provenance).decode() if draft.provenance is not None else None,
     }
 
 
@@ -293,6 +300,7 @@ def _draft(row: DraftRow) -> Draft:
         editors=frozenset(int(each) for each in row.editors.split()),
         changed_by=row.changed_by,
         changed_at=in_utc(row.changed_at),
+        provenance=_PROVENANCE.validate_json(row.provenance) if row.provenance is not None else None,
     )
 
 

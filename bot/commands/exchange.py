@@ -1,17 +1,24 @@
-"""`klartext qa checkout` and `checkin`: the content of the console as files, and changed files back as drafts."""
+"""`klartext qa checkout` and `checkin`: the content of the console as files, and changed files back as drafts.
+
+`hand_in` is for other parts of the distribution that make drafts: these go into the queue of the console.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
-from bot.catalog.catalog import locate
+from bot.catalog.catalog import Pair, Review, locate
 from bot.editorial.exchange import Change, changes_in, check_out, other_files, read_record
+from bot.editorial.pair_fields import unknown_names
 from bot.editorial.people import Person
-from bot.editorial.workbench import Candidate, Stale
+from bot.editorial.workbench import Backing, Candidate, Draft, Provenance, Stale, pair_hash
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.web.staff.wiring import make_people, make_workbench
@@ -62,6 +69,75 @@ def checkin(
             print(f"{_stored(settings, changes, person)} drafts stored, by {person.name}.")
         else:
             print(f"{len(changes)} drafts would be stored. Add --write to store them.")
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """A pair that somebody or something drafted outside the console.
+
+    Attributes:
+        language: Of the pair.
+        pair: What it shall say.
+        written_by: Who wrote it, for example the name of a model; shown to whoever edits and signs.
+        backings: What each sentence was written from: ``field``, ``sentence``, and ``quotations`` with ``document``,
+            ``title``, ``place`` and ``text``; as JSON values.
+    """
+
+    language: str
+    pair: Pair
+    written_by: str
+    backings: Sequence[Mapping[str, Any]] = ()
+
+
+def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Settings) -> str:
+    """Put pairs into the queue of the console as drafts, all or none; return the name of who handed them in.
+
+    What they say of their approval does not count. Nobody's work is overwritten: where there is a draft already, or the
+    pair is not one that this console can hold, nothing is stored.
+
+    Raises:
+        BadData: `by` is no curator, a pair cannot be a draft, or its provenance cannot be read.
+        UserFixable: There is a draft of one of them already.
+    """
+    person = _editor(settings, by)
+    candidate = _candidate(catalog, settings)
+    drafts = [_handed_in(each, candidate) for each in pairs]
+    try:
+        make_workbench(settings).add_all(drafts, by=person, now=_now())
+    except Stale:
+        raise UserFixable(
+            "Nothing is stored: there is a draft of one of these pairs already. Finish it in the console, or give "
+            "it up."
+        ) from None
+    return person.name
+
+
+def _handed_in(each: HandedIn, candidate: Candidate) -> Draft:
+    if each.language not in candidate.base.catalogs:
+        have = ", ".join(candidate.base.catalogs)
+        raise BadData(f"{candidate.exam} has no language {each.language!r} (it has {have}). Choose one with `--lang`.")
+    if strange := unknown_names(each.pair, lambda other: candidate.pair(each.language, other) is not None):
+        raise BadData(
+            f"The pair {each.pair.id!r} names pairs that are not there in {', '.join(strange)}. Mend the draft's file."
+        )
+    try:
+        backings = TypeAdapter(tuple[Backing, ...]).validate_python(list(each.backings))
+    except ValidationError as error:
+        raise BadData(
+            f"What the sentences of {each.pair.id!r} were written from cannot be read ({error.error_count()} faults). "
+            "Draft it anew."
+        ) from None
+    known = candidate.drafts.get((each.language, each.pair.id))
+    if known is not None:
+        raise UserFixable(
+            f"Nothing is stored: there is a draft of pair {each.pair.id!r} ({each.language}) by {known.changed_by}. "
+            "Finish it in the console, or give it up."
+        )
+    released = candidate.released_pair(each.language, each.pair.id)
+    pair = each.pair.model_copy(update={"review": Review()})
+    base = pair_hash(released) if released is not None else ""
+    provenance = Provenance(each.written_by, backings) if each.written_by or backings else None
+    return Draft(candidate.exam, each.language, pair.id, pair.model_dump(mode="json"), base, provenance=provenance)
 
 
 def _candidate(catalog: str, settings: Settings) -> Candidate:

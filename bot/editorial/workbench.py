@@ -46,6 +46,33 @@ class Stale(Exception):
         self.theirs = theirs
 
 
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """What a document says: its name and title, where in it, and the words."""
+
+    document: str
+    title: str
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """What one sentence of a drafted text was written from; `field`: of the pair, such as ``answer``."""
+
+    field: str
+    sentence: str
+    quotations: tuple[Quotation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a drafted text comes from that nobody typed: who wrote it, and from what, sentence by sentence."""
+
+    written_by: str
+    backings: tuple[Backing, ...] = ()
+
+
 @dataclass(frozen=True)
 class Draft:
     """A change that is not released: of one pair in one language, or of the site's file.
@@ -60,6 +87,7 @@ class Draft:
         editors: Ids of all who changed it since it was last released: they may not be the second to sign.
         changed_by: Name of who changed it last.
         changed_at: When.
+        provenance: Where it came from, where a person did not type it; it stays while the text is edited.
     """
 
     exam: str
@@ -71,6 +99,7 @@ class Draft:
     editors: frozenset[int] = frozenset()
     changed_by: str = ""
     changed_at: datetime | None = None
+    provenance: Provenance | None = None
 
     @cached_property
     def pair(self) -> Pair | None:

@@ -24,7 +24,7 @@ from bot.editorial.pair_fields import (
     unknown_names,
 )
 from bot.editorial.word_diff import Piece, word_diff
-from bot.editorial.workbench import Candidate, Draft, Origin, Stage, Stale, pair_hash, text_digest
+from bot.editorial.workbench import Backing, Candidate, Draft, Origin, Stage, Stale, pair_hash, text_digest
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions
 from bot.web.staff.inbox_adding import personal
@@ -81,6 +81,13 @@ class Side:
     @property
     def is_removed(self) -> bool:
         return self.draft is not None and self.draft.content is None
+
+    @property
+    def backings(self) -> Sequence[tuple[Backing, bool]]:
+        """What the sentences of a draft were written from, each with whether it still stands there word for word."""
+        provenance = self.draft.provenance if self.draft is not None else None
+        found = provenance.backings if provenance is not None else ()
+        return [(each, each.sentence in self.fields.get(each.field, "")) for each in found]
 
     @property
     def sources(self) -> int:

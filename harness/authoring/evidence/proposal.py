@@ -92,7 +92,7 @@ class Proposal:
     def provenance(self) -> list[dict[str, Any]]:
         """Where each sentence that stays comes from."""
         return [
-            {"field": each.field, "sentence": each.text, "sources": [self._source(one) for one in each.segments]}
+            {"field": each.field, "sentence": each.text, "quotations": [self._source(one) for one in each.segments]}
             for name in FIELDS
             for each in self.evidence.of(name)
         ]

@@ -1,0 +1,37 @@
+"""`klartext author submit`: a draft into the queue of the staff console."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot import BadData, Settings, friendly_errors
+from harness.console import counted
+
+
+def submit(
+    folder: Annotated[Path, typer.Argument(help="Folder of a draft, or its draft.yaml.", metavar="FOLDER")],
+    by: Annotated[str, typer.Option("--by", help="Login of the curator who hands it in.", metavar="LOGIN")],
+    catalog: Annotated[
+        str | None, typer.Option("--catalog", help="Default: the draft's. Or an exam, or a folder.", metavar="PATH")
+    ] = None,
+    lang: Annotated[str | None, typer.Option("--lang", help="Default: the draft's language.", metavar="LANG")] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")] = None,
+) -> None:
+    """Put a draft into the console's queue: two people sign it there, or nobody sees it."""
+    from bot.commands.exchange import HandedIn, hand_in  # what it builds on is slow to import
+    from harness.authoring.submission import read_submission
+
+    with friendly_errors():
+        read = read_submission(folder)
+        exam, language = catalog or read.catalog, lang or read.language
+        if not exam or not language:
+            raise BadData(f"{folder} does not say for which catalog and language it is. Add `--catalog` and `--lang`.")
+        written_by = ", ".join(read.drafted_by)
+        pairs = [HandedIn(language, pair, written_by, read.provenance.get(pair.id, ())) for pair in read.pairs]
+        name = hand_in(exam, pairs, by=by, settings=Settings.from_environment(data=data))
+        for pair in read.pairs:
+            print(f"pair {pair.id} {language}: draft, handed in by {name}.")
+        print(f"{counted(len(pairs), 'draft')} in the console: klartext console, then Pairs.")
