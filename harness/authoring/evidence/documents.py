@@ -80,6 +80,11 @@ class Collection:
         parts = "".join(f"{each.name}\0{each.sha256}\n" for each in self.documents)
         return hashlib.sha256(parts.encode()).hexdigest()
 
+    @property
+    def is_sample(self) -> bool:
+        """Whether these are the documents that are shipped: invented ones."""
+        return self.folder.resolve().is_relative_to(data_folder("vignettes").resolve())
+
     def document(self, name: str) -> Document:
         return next(each for each in self.documents if each.name == name)
 

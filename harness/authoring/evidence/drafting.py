@@ -219,6 +219,7 @@ class Drafter:
         sentences = reading.sentences
         if plan.has("support"):
             sentences = yield from self._supported(plan, sentences, prompts)
+        sentences = _without_bare_questions(sentences)
         written = any(each.field == "answer" and not each.flaw for each in sentences)
         ended = "" if written else "no sentence of the answer is supported"
         return replace(so_far, reasoning=reading.reasoning, sentences=sentences, missing=reading.missing, ended=ended)
@@ -259,6 +260,16 @@ class _Prompts:
         one = Ask(id_, [{"role": "user", "content": content}], read, labels={"step": id_.partition("/")[0]})
         self.hashes[id_] = one.hash
         return one
+
+
+def _without_bare_questions(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    """Strike a question whose answer was struck: "Do you have a fever?" alone leaves patients where they were."""
+    found = list(sentences)
+    for number in range(len(found) - 2, -1, -1):
+        each, after = found[number], found[number + 1]
+        if each.text.endswith("?") and not each.flaw and after.flaw and after.field == each.field:
+            found[number] = replace(each, flaw="the sentence that answers it was struck")
+    return tuple(found)
 
 
 def _kept(things: Sequence[T], keeps: Sequence[bool]) -> list[T]:

@@ -161,6 +161,7 @@ class Proposal:
         return {
             "question": self.plan.question,
             "status": "draft",
+            "sample": self.collection.is_sample,
             "ended": evidence.ended,
             "catalog": self.catalog.ref,
             "language": self.catalog.language,
@@ -206,6 +207,8 @@ class Proposal:
         pair = self.pair()
         evidence, counts = self.evidence, self.counts()
         status = "Status: **draft**, written by a model; no clinician has approved it."
+        if self.collection.is_sample:
+            status += " **Sample**: the documents are invented."
         lines = [f"# {self.plan.question}", "", status, ""]
         if self.near:
             lines += ["Pairs of the catalog that are nearest to the question:", ""]
@@ -222,7 +225,7 @@ class Proposal:
             lines += [f"## {_LABELS[name]}", "", f"{read.words} words, reading ease {read.reading_ease:.0f}.", ""]
             lines += [f"- {each.text} {_marks(each, numbers)}" for each in kept] + [""]
         if evidence.struck:
-            lines += ["## Struck: nothing supports it", ""]
+            lines += ["## Struck", ""]
             lines += [f"- ~~{each.text}~~ ({_LABELS[each.field].lower()}: {each.flaw})" for each in evidence.struck]
             lines.append("")
         if evidence.missing:
