@@ -1,0 +1,170 @@
+"""`klartext author submit`: a draft in the queue of the console, with what each of its sentences was written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sqlalchemy import create_engine, text
+
+from bot.adapters.sql_records import SqlRecords
+from bot.editorial.workbench import Provenance
+from bot.web.middleware import CONSOLE
+from tests.bot.web.staff.consoles import Staff, running_console
+from tests.bot.web.staff.test_pairs import save
+from tests.harness.authoring.author import author
+from tests.postgresql import emptied
+
+SENTENCE = "Nach einer Impfung kann die Achsel dick werden."
+QUOTED = "Nach einer Impfung in den Oberarm können die Lymphknoten anschwellen."
+
+
+@pytest.fixture(scope="module")
+def staff(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Staff]:
+    with running_console(tmp_path_factory.mktemp("console")) as running:
+        yield running
+
+
+def _draft(folder: Path, pair_id: str = "vaccination", **more: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    quotation = {"document": "sop.pdf", "title": "SOP Impfung", "place": "p. 2", "text": QUOTED}
+    content = {
+        "catalog": "content",
+        "language": "de",
+        "drafted_by": ["offline-model"],
+        "pairs": [
+            {"id": pair_id, "question": "Was ist nach einer Impfung?", "answer": f"{SENTENCE} Sagen Sie es uns."}
+        ],
+        "provenance": {pair_id: [{"field": "answer", "sentence": SENTENCE, "quotations": [quotation]}]},
+    }
+    (folder / "draft.yaml").write_text(yaml.safe_dump({**content, **more}, allow_unicode=True), encoding="utf-8")
+    return folder
+
+
+def _submit(staff: Staff, folder: Path, *options: str | Path, by: str = "ada") -> Any:
+    settings = staff.console.tools.settings
+    environ = {"KLARTEXT_DATA": str(settings.data)}
+    if settings.database_url:
+        environ["KLARTEXT_DATABASE_URL"] = settings.database_url
+    exam = Path(str(settings.data)) / "content"
+    return author("submit", folder, "--by", by, "--catalog", exam, *options, environ=environ)
+
+
+def test_a_curator_sees_where_each_sentence_comes_from_also_after_editing(staff: Staff, tmp_path: Path) -> None:
+    browser = staff.logged_in("ada", "curator")
+    done = _submit(staff, _draft(tmp_path / "d"))
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0] == "pair vaccination de: draft, handed in by Ada."
+
+    browser.open(f"{CONSOLE}/pairs/vaccination")
+    assert "Where each sentence comes from (1); written by offline-model" in browser.text
+    assert QUOTED in browser.text
+    assert "SOP Impfung, p. 2" in browser.text
+    assert "no longer in the text like this" not in browser.text
+
+    save(browser, de__answer="Die Achsel kann dick werden.")
+    browser.open(f"{CONSOLE}/pairs/vaccination")
+    assert "no longer in the text like this" in browser.text
+    (draft,) = [each for each in staff.console.tools.workbench.drafts("content") if each.name == "vaccination"]
+    assert draft.version == 2
+    assert isinstance(draft.provenance, Provenance)
+    assert draft.provenance.written_by == "offline-model"
+
+
+def test_who_wrote_a_draft_stands_in_the_trail(staff: Staff, tmp_path: Path) -> None:
+    staff.person("ada", "curator")
+    assert _submit(staff, _draft(tmp_path / "d", "in-the-trail")).exit_code == 0
+
+    act = next(each for each in staff.console.tools.acts.all() if each.what == "pair in-the-trail de")
+
+    assert (act.by, act.action, act.after["written by"]) == ("Ada", "import", "offline-model")
+
+
+def test_nobodys_draft_is_overwritten_and_all_or_none_is_stored(staff: Staff, tmp_path: Path) -> None:
+    staff.person("ada", "curator")
+    assert _submit(staff, _draft(tmp_path / "d", "twice")).exit_code == 0
+    pair = {"id": "other", "question": "Und?", "answer": "Ja."}
+    both = _draft(tmp_path / "e", pairs=[pair, {**pair, "id": "twice"}], provenance={})
+
+    done = _submit(staff, both)
+
+    assert done.exit_code == 2
+    assert "Nothing is stored: there is a draft of pair 'twice' (de) by Ada." in done.stderr
+    assert all(each.name != "other" for each in staff.console.tools.workbench.drafts("content"))
+
+
+def test_a_pair_alone_and_a_change_of_one_that_is_there_are_taken_as_drafts(staff: Staff, tmp_path: Path) -> None:
+    staff.person("ada", "curator")
+    known = staff.console.tools.candidate().base.catalogs["de"].pairs[0]
+    pair = {**known.model_dump(mode="json"), "answer": "Neu gesagt.", "review": {"status": "approved", "by": "x, y"}}
+    file = tmp_path / "pair.yaml"
+    file.write_text(yaml.safe_dump(pair), encoding="utf-8")
+
+    assert "does not say for which catalog and language" in _submit(staff, file).stderr
+    done = _submit(staff, file, "--lang", "de")
+
+    assert done.exit_code == 0, done.output
+    (draft,) = [each for each in staff.console.tools.workbench.drafts("content") if each.name == known.id]
+    assert draft.pair is not None
+    assert (draft.pair.answer, draft.pair.review.status, bool(draft.base)) == ("Neu gesagt.", "draft", True)
+
+
+@pytest.mark.parametrize(
+    ("change", "by", "message"),
+    [
+        ({"pairs": []}, "ada", "holds no draft of a pair (pairs:"),
+        ({"colour": 1}, "ada", "holds no draft of a pair (colour: is not known here)"),
+        ({"language": "fr"}, "ada", "content has no language 'fr'"),
+        ({"provenance": {"vaccination": [{"field": 3}]}}, "ada", "were written from cannot be read"),
+        (
+            {"pairs": [{"id": "a", "question": "A?", "answer": "B.", "related": ["zz"]}]},
+            "ada",
+            "names pairs that are not",
+        ),
+        ({}, "nobody", "`--by` is 'nobody', which is no open account of a curator"),
+        ({}, "rob", "`--by` is 'rob', which is no open account of a curator"),
+    ],
+)
+def test_what_is_amiss_is_one_line_and_stores_nothing(
+    staff: Staff, tmp_path: Path, change: dict[str, Any], by: str, message: str
+) -> None:
+    staff.person("ada", "curator")
+    staff.person("rob", "rater")
+    before = staff.console.tools.workbench.drafts("content")
+
+    done = _submit(staff, _draft(tmp_path / "d", **change), by=by)
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert staff.console.tools.workbench.drafts("content") == before
+
+
+def test_a_folder_without_a_draft_is_one_line(staff: Staff, tmp_path: Path) -> None:
+    done = _submit(staff, tmp_path)
+
+    assert done.exit_code == 2
+    assert "draft.yaml cannot be read (there is no such file)" in done.stderr
+    (tmp_path / "draft.yaml").write_text("pairs: [", encoding="utf-8")
+    assert "it is no YAML" in _submit(staff, tmp_path).stderr
+
+
+def test_postgresql_keeps_provenance_and_an_older_schema_is_brought_up(postgresql: str, tmp_path: Path) -> None:
+    with running_console(tmp_path, database=emptied(postgresql)) as staff:
+        staff.person("ada", "curator")
+        assert _submit(staff, _draft(tmp_path / "d")).exit_code == 0
+        (draft,) = staff.console.tools.workbench.drafts("content")
+    assert draft.provenance is not None
+    assert draft.provenance.backings[0].quotations[0].text == QUOTED
+
+    engine = create_engine(postgresql)
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE drafts DROP COLUMN provenance"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0022'"))
+    SqlRecords.open(postgresql, upgrade=True).engine.dispose()
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT provenance FROM drafts")).scalar() is None
+    engine.dispose()
