@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 import typer
 
-from harness.commands import author_evidence, author_submit, judge, labels, making, measuring, running, suites
+from harness.commands import (
+    author_evidence,
+    author_grades,
+    author_submit,
+    judge,
+    labels,
+    making,
+    measuring,
+    running,
+    suites,
+)
 from harness.commands.advice import advise_, report_
 from harness.commands.batch import batch
 from harness.commands.comparing import compare_
@@ -65,6 +75,7 @@ AUTHOR: Commands = {
         author_evidence.draft, '--question "Darf mein Hund mit?" --documents leaflets --out drafts/dog --model NAME'
     ),
     "submit": Entry(author_submit.submit, "drafts/dog --by anna"),
+    "grades": Entry(author_grades.grades, "drafts/dog drafts/parking --form grades.csv"),
     "draft-study": Entry(author_evidence.draft_study, "--documents mammography-de --out study"),
 }
 

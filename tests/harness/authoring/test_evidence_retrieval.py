@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,16 @@ from bot.testing import HashEncoder
 from harness.authoring.evidence.documents import locate_documents, read_documents
 from harness.authoring.evidence.drafting import Queries, load_glossary
 from harness.authoring.evidence.passages import Passage, passages_of
-from harness.authoring.evidence.retrieval import Bm25, LateInteraction, Reach, Retriever, fused, terms, with_glossary
+from harness.authoring.evidence.retrieval import (
+    Bm25,
+    Floats,
+    LateInteraction,
+    Reach,
+    Retriever,
+    fused,
+    terms,
+    with_glossary,
+)
 from harness.authoring.evidence.study import configurations, load_targets, measured, questions_file, spread
 from tests.harness.authoring.author import author
 
@@ -53,7 +63,7 @@ def test_a_search_says_by_which_part_a_passage_was_found() -> None:
 
 
 class _LongestFirst:
-    def scores(self, query: str, passages: list[str]) -> np.ndarray:
+    def scores(self, query: str, passages: Sequence[str]) -> Floats:
         return np.array([len(each) for each in passages], dtype=np.float32)
 
 
