@@ -8,7 +8,7 @@ own that knows neither; SPLADE and cross-encoders are those of sentence-transfor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
@@ -122,15 +122,13 @@ class Retriever:
         encoder: The assistant's.
         sparse_model: Instead of BM25, for example SPLADE.
         reranker: A cross-encoder; None: reciprocal rank fusion orders.
-        projection: Of query vectors, learned (`tuning.py`); None: none.
     """
 
     passages: Sequence[Passage]
     encoder: Encoder
     sparse_model: SparseScores | None = None
     reranker: Reranker | None = None
-    projection: Floats | None = None
-    _known: dict[tuple[object, ...], list[Found]] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], list[Found]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -183,8 +181,6 @@ class Retriever:
 
     def _query(self, queries: Sequence[str]) -> Floats:
         summed = self.encoder.encode(list(queries)).sum(axis=0)
-        if self.projection is not None:
-            summed = summed @ self.projection
         return np.asarray(summed / max(float(np.linalg.norm(summed)), 1e-9), dtype=np.float32)
 
 
@@ -235,6 +231,3 @@ def with_glossary(question: str, glossary: Glossary) -> str:
     folded = f" {' '.join(words(fold(question)))}"
     found = [terms_ for lay, terms_ in glossary.items() if f" {' '.join(words(fold(lay)))}" in folded]
     return ", ".join(dict.fromkeys(found))
-
-
-Search = Callable[[Sequence[str]], list[Found]]
