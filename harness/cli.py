@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import typer
 
-from harness.commands import judge, labels, making, measuring, running, suites
+from harness.commands import author_discussion, judge, labels, making, measuring, running, suites
 from harness.commands.advice import advise_, report_
 from harness.commands.batch import batch
 from harness.commands.comparing import compare_
@@ -60,7 +60,11 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 }
 
 # Drafting help: `klartext author NAME`.
-AUTHOR: Commands = {}
+AUTHOR: Commands = {
+    "discuss": Entry(author_discussion.discuss, "pair pain --out work/pain --prompts prompts.jsonl"),
+    "corruption": Entry(author_discussion.corruption, "conversation.json --out work/corruption --model NAME"),
+    "forms": Entry(author_discussion.forms, "work/pain"),
+}
 
 
 def part(app: typer.Typer) -> None:
