@@ -29,6 +29,7 @@ from harness.authoring.discussion.report import (
     discussed_page,
     discussed_record,
     experiment_record,
+    form_page,
     noting,
 )
 from harness.authoring.discussion.short_answers import (
@@ -54,9 +55,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 EXAM = "mammography"
 TaskName = Literal["pair", "summary", "dispute", "answers"]
-RESULT, PAGE, DRAFT, COMPOSITION, ACCEPTED = (
-    *("result.json", "result.md", "draft.yaml", "composition.json", "accepted.json"),
-)
+RESULT, PAGE, DRAFT, COMPOSITION = "result.json", "result.md", "draft.yaml", "composition.json"
+ACCEPTED, FORM_PAGE = "accepted.json", "form.md"
 SAMPLE = "Draft by a language model after a discussion of two agents. SAMPLE CONTENT, NOT APPROVED BY ANY CLINICIAN."
 ToFile = Annotated[
     bool, typer.Option("--patient-text-to-file", help="Allow prompts with a patient's words to be written to files.")
@@ -297,6 +297,7 @@ def _write_discussed(study: Study, task: Task, done: Discussed, provenance: Prov
     study.write(PAGE, page)
     if done.final is not None:
         study.write(FORM, rating_form(task.texts.form))
+        study.write(FORM_PAGE, form_page(task, done))
     console = plain_console(soft_wrap=True)
     console.print(page)
     console.print(f"All of it is in {study.out / PAGE} and {study.out / RESULT}.")
@@ -336,7 +337,9 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
     _show_advice(done, disputes)
     console = plain_console(soft_wrap=True)
     console.print(f"{texts.dispute.summary.strip()}")
-    console.print(f"The discussions are in {material.out / PAGE}. Decide with `klartext harness labels give {run}`.")
+    console.print(
+        f"The discussions are in {material.out / PAGE}. Decide with\n`klartext harness labels give {run} --adjudicate --rater NAME`."
+    )
 
 
 def _opinion(label: Label) -> Opinion:

@@ -12,7 +12,7 @@ from typing import Any
 from bot import BadData
 from harness.files import unreadable
 
-_NAMES = {"de": ("Patientin", "Programm", "freigegebene Antwort"), "en": ("Patient", "Program", "approved answer")}
+_NAMES = {"de": ("Patient/in", "Programm", "freigegebene Antwort"), "en": ("Patient", "Program", "approved answer")}
 _FINISHED = "completed"
 
 
@@ -99,7 +99,7 @@ def _lines(turn: Mapping[str, Any], language: str) -> Iterator[tuple[str, str]]:
     for part in parts:
         if part["kind"] == "Content":
             shown[f"[{approved}: {part['pair_id']}]"] = None
-        elif part.get("text"):
+        elif part.get("text") and part.get("key") != "sample_label":
             shown[" ".join(str(part["text"]).split())] = None
     choices = reply.get("choices", []) if isinstance(reply, dict) else []
     shown.update((f"({number}) {choice['text']}", None) for number, choice in enumerate(choices, 1))

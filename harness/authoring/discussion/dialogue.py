@@ -23,7 +23,7 @@ Ended = Literal["stop", "turns", "unusable"]
 
 _TAG = re.compile(r"\[\s*(RESPONSE|SCRATCHPAD)\s*:", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s*")
-_QUOTES = "\"'“”„«»"
+_CLOSES = {'"': '"”', "'": "'", "“": '”"', "„": '“”"', "«": "»", "»": "«"}
 _NOTHING = {"", "none", "nothing", "keine", "nichts", "n a", "leer", "keine aenderungen", "no changes", "no change"}
 
 
@@ -215,12 +215,20 @@ def _tagged(answer: str) -> dict[str, list[str]]:
     """Return what stands in the tags, also where quotes or the last bracket are missing, or brackets stand within."""
     found: dict[str, list[str]] = {"RESPONSE": [], "SCRATCHPAD": []}
     tags = list(_TAG.finditer(answer))
-    for tag, after in zip(tags, [*tags[1:], None], strict=True):
-        body = answer[tag.end() : after.start() if after else len(answer)]
-        body = _up_to_its_end(body).strip().strip(_QUOTES).strip()
+    ends = [*(tag.start() for tag in tags[1:]), len(answer)]
+    for tag, end in zip(tags, ends, strict=False):  # without any tag there is one end more
+        body = _unquoted(_up_to_its_end(answer[tag.end() : end]).strip())
         if body:
             found[tag[1].upper()].append(body)
     return found
+
+
+def _unquoted(body: str) -> str:
+    """Return a tag's content without the quotes around all of it; those within stay."""
+    closing = _CLOSES.get(body[:1])
+    if closing is None or (body[1:-1].count(body[0]) and body[0] != body[-1]):
+        return body
+    return body[1:].removesuffix(body[-1] if body[-1] in closing else "").strip()
 
 
 def _up_to_its_end(body: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from bot import measure
+from bot import fold, measure
 from harness.authoring.discussion.corruption import Experiment, TableRow
 from harness.authoring.discussion.dialogue import Discussed, Discussion
 from harness.authoring.discussion.rating_form import final_is_a
@@ -71,6 +71,7 @@ def discussed_record(task: Task, done: Discussed, provenance: Provenance) -> dic
         **_discussion_record(done.discussion),
         "accepted": done.accepted,
         "final": done.final,
+        "changed_unasked": unasked(task.sections, done),
         "form_final_is": None if final_a is None else ("A" if final_a else "B"),
     }
 
@@ -98,7 +99,39 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
         waiting = "Nobody has decided yet." if done.accepted is None else "No usable final text was written."
         parts += [waiting, "## First version", _in_sections(task.sections, done.initial)]
     else:
+        strange = unasked(task.sections, done)
+        if strange:
+            parts.append(f"**Look closely: changed though no accepted line names it: {', '.join(strange)}.**")
         parts += ["## Text", *_changes(task.sections, done.initial, done.final, language)]
+    return printable("\n\n".join([*parts, ""]))
+
+
+def unasked(sections: Sequence[Section], done: Discussed) -> list[str]:
+    """Return the titles of sections that the final text changes, though no accepted line names them."""
+    if done.initial is None or done.final is None:
+        return []
+    lines = [fold(done.discussion.scratchpad[number - 1]) for number in done.accepted or ()]
+    return [
+        section.title
+        for section in sections
+        if done.initial[section.key] != done.final[section.key]
+        and not any(fold(section.title) in line for line in lines)
+    ]
+
+
+def form_page(task: Task, done: Discussed) -> str:
+    """Return what raters read beside the form: both texts without saying which is which, and the scratchpad."""
+    if done.initial is None or done.final is None:
+        raise ValueError("a form needs two texts")
+    form, texts = task.texts.form, (done.final, done.initial)
+    first, second = texts if final_is_a(done.initial, done.final) else texts[::-1]
+    parts = [f"# {form.title}", form.intro.strip(), f"## {task.kind.material_name}", task.material]
+    parts += ["## A", _in_sections(task.sections, first), "## B", _in_sections(task.sections, second)]
+    parts += [
+        "## Scratchpad",
+        "\n".join(f"{number}. {one}" for number, one in enumerate(done.discussion.scratchpad, 1)),
+    ]
+    parts += [f"- {question.asks} ({', '.join(question.options)})" for question in form.questions.values()]
     return printable("\n\n".join([*parts, ""]))
 
 
