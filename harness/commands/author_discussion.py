@@ -266,6 +266,7 @@ def _decided(
     except typer.Exit:  # prompts wait: the same command without `--accept` goes on when they are answered
         study.write(ACCEPTED, as_document({"accept": choice.as_text()}))
         raise
+    choice.of(found[0].discussion.scratchpad)  # refuses lines that are not there, now that all answers are kept
     study.write(ACCEPTED, as_document({"accept": choice.as_text()}))
     return found
 
@@ -336,10 +337,9 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
     study.write(PAGE, advice_page("Advice on disputed labels", texts.dispute.summary, done))
     _show_advice(done, disputes)
     console = plain_console(soft_wrap=True)
-    console.print(f"{texts.dispute.summary.strip()}")
-    console.print(
-        f"The discussions are in {material.out / PAGE}. Decide with\n`klartext harness labels give {run} --adjudicate --rater NAME`."
-    )
+    console.print(texts.dispute.summary.strip())
+    console.print(f"The discussions are in {material.out / PAGE}. Decide with")
+    console.print(f"`klartext harness labels give {run} --decide --rater NAME`.")
 
 
 def _opinion(label: Label) -> Opinion:

@@ -80,14 +80,18 @@ class Choice:
         """Return what `parse` reads."""
         return "all" if self.numbers is None else ",".join(map(str, self.numbers)) or "none"
 
+    def fits(self, lines: Sequence[str]) -> bool:
+        """Tell whether all the lines are there."""
+        return self.numbers is None or all(1 <= number <= len(lines) for number in self.numbers)
+
     def of(self, lines: Sequence[str]) -> tuple[int, ...]:
         """Return the numbers of the accepted lines; raise BadData where there is no such line."""
         if self.numbers is None:
             return tuple(range(1, len(lines) + 1))
-        wrong = [number for number in self.numbers if not 1 <= number <= len(lines)]
-        if wrong:
+        if not self.fits(lines):
+            wrong = next(number for number in self.numbers if not 1 <= number <= len(lines))
             raise BadData(
-                f"There is no line {wrong[0]} on the scratchpad: it has {len(lines)}. Give others with `--accept`."
+                f"There is no line {wrong} on the scratchpad: it has {len(lines)}. Give others with `--accept`."
             )
         return self.numbers
 
@@ -117,12 +121,12 @@ def improve(
     Args:
         task: What the text is, and what it must hold to.
         initial: The decider's text.
-        choice: What was accepted; None: not yet decided, the work ends before the final text.
+        choice: What was accepted; None, or lines that are not there: not decided, the work ends before the final text.
         turns: Most turns of both together.
         name: Prefix of ids, where several are discussed in one work.
     """
     discussion = yield from discuss(task, initial, turns=turns, name=name)
-    if choice is None:
+    if choice is None or not choice.fits(discussion.scratchpad):
         return Discussed(initial, discussion, None, None)
     accepted = choice.of(discussion.scratchpad)
     final = yield from apply(task, initial, discussion.scratchpad, accepted, name=name)
@@ -190,11 +194,11 @@ def read_researcher(answer: str) -> Spoken:
     Raises:
         Unusable: There is neither.
     """
-    said, ends = _tagged(cleaned(answer)), stops(answer)
+    said, ends = _tagged(without_stop(cleaned(answer))), stops(answer)
     text = " ".join(said["RESPONSE"])
     if not text and not ends:
         raise Unusable("it holds neither [RESPONSE: …] nor [STOP]")
-    return Spoken(without_stop(text), (), ends)
+    return Spoken(text, (), ends)
 
 
 def read_decider(answer: str) -> Spoken:
@@ -203,12 +207,12 @@ def read_decider(answer: str) -> Spoken:
     Raises:
         Unusable: There is no response.
     """
-    said = _tagged(cleaned(answer))
+    said = _tagged(without_stop(cleaned(answer)))
     if not said["RESPONSE"]:
         raise Unusable("it holds no [RESPONSE: …]")
     lines = [_BULLET.sub("", line).strip() for each in said["SCRATCHPAD"] for line in each.splitlines()]
     kept = tuple(line[:LONGEST_LINE] for line in lines if fold(line) not in _NOTHING)
-    return Spoken(without_stop(" ".join(said["RESPONSE"])), kept, False)
+    return Spoken(" ".join(said["RESPONSE"]), kept, False)
 
 
 def _tagged(answer: str) -> dict[str, list[str]]:

@@ -236,7 +236,7 @@ def open_answer(texts: DiscussionTexts, case: ShortCase, expected: str) -> Work[
         return Compared(answer, expected, (None, None), (None, None))
     both = [str(one) for one in given]
     pairs = "\n".join(f"{expected} | {one}" for one in both)
-    similar = Ask[tuple[float, ...]](f"{case.id}/similar", _messages(texts.short.similar, {"pairs": pairs}), _two)
+    similar = Ask(f"{case.id}/similar", _messages(texts.short.similar, {"pairs": pairs}), _two)
     scores = yield from ask(similar)
     exact = yield from ask_all(
         [
