@@ -23,6 +23,10 @@ _DRAFT = {
     "de": "Entwurf eines Sprachmodells, nicht ärztlich geprüft.",
     "en": "Draft of a language model, not checked by a clinician.",
 }
+_ACCEPTED = {
+    "de": "Entwurf eines Sprachmodells, angenommen von {}.",
+    "en": "Draft of a language model, accepted by {}.",
+}
 _CONVERSATIONS = "https://klartext.example/fhir/sid/conversation"  # as in the Bundle that the assistant hands over
 
 
@@ -53,6 +57,8 @@ def composition_of(
     """
     language = conversation.language
     draft = _DRAFT.get(language, _DRAFT["en"])
+    if authorship.accepted_by:
+        draft = _ACCEPTED.get(language, _ACCEPTED["en"]).format(authorship.accepted_by)
     model = ", ".join(sorted(set(authorship.models))) or "?"
     resource: dict[str, Any] = {
         "resourceType": "Composition",

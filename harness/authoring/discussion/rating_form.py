@@ -33,7 +33,7 @@ def final_is_a(initial: Sections, final: Sections) -> bool:
 def rating_form(texts: FormTexts) -> str:
     """Return an empty form as CSV."""
     stream = io.StringIO()
-    writer = csv.writer(stream)
+    writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for key, question in texts.questions.items():
         for letter in _LETTERS if key in _OF_EACH else ("",):

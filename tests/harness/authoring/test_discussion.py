@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pytest
 
@@ -22,22 +22,23 @@ from harness.authoring.discussion.dialogue import (
 )
 from harness.authoring.discussion.report import discussed_page, unasked
 from harness.authoring.discussion.texts import Task, load_texts
-from harness.authoring.working import Advanced, Unusable, Work, advance
+from harness.authoring.working import Unusable, Work, advance
 from harness.llm.batch_files import ModelAnswer
 
+T = TypeVar("T")
 TEXTS = load_texts("en")
 DRAFT = find_pair("pain", load_catalog(locate("mammography"), "en"))
 FINAL = "## Short answer\nIt may hurt.\n\n**Answer:**\nIt may hurt for a moment.\n\n### 3. Easy answer\nIt may hurt.\n[STOP]"
 
 
-def script(work: Callable[[], Work[Any]], reply: Callable[[str, str], str]) -> Advanced[Any]:
-    """Answer whatever a work asks."""
+def script(work: Callable[[], Work[T]], reply: Callable[[str, str], str]) -> tuple[T, Mapping[str, str]]:
+    """Answer whatever a work asks; return its result, and why answers could not be used."""
     answers: dict[str, ModelAnswer] = {}
     while (reached := advance(work(), answers)).waiting:
         for one in reached.waiting:
             text = reply(one.id, one.messages[-1]["content"])
             answers[one.id] = ModelAnswer(one.id, text, "scripted", "")
-    return reached
+    return cast("T", reached.result), reached.unusable
 
 
 def by_id(answers: Mapping[str, str]) -> Callable[[str, str], str]:
@@ -61,7 +62,7 @@ def test_accepted_corrections_reach_the_final_prompt_and_rejected_ones_do_not() 
             "final/2": FINAL,
         }[id_]
 
-    done: Discussed = script(lambda: improve(task, draft.texts, Choice((2,))), reply).result
+    done: Discussed = script(lambda: improve(task, draft.texts, Choice((2,))), reply)[0]
 
     assert done.discussion.ended == "stop"
     assert done.discussion.scratchpad == ("Shorten it.", "Name the hour.")
@@ -85,8 +86,8 @@ def test_without_a_decision_nothing_is_applied_and_with_none_accepted_nobody_is_
         }
     )
 
-    undecided: Discussed = script(lambda: improve(task, draft.texts), reply).result
-    refused: Discussed = script(lambda: improve(task, draft.texts, Choice(())), reply).result
+    undecided: Discussed = script(lambda: improve(task, draft.texts), reply)[0]
+    refused: Discussed = script(lambda: improve(task, draft.texts, Choice(())), reply)[0]
 
     assert (undecided.accepted, undecided.final) == (None, None)
     assert (refused.accepted, refused.final) == ((), draft.texts)
@@ -100,7 +101,7 @@ def test_a_researcher_who_never_stops_is_stopped_after_fifteen_turns() -> None:
         asked.append(id_)
         return f'[RESPONSE: "And another thing, {id_}."] [SCRATCHPAD: "The same correction."]'
 
-    done: Discussed = script(lambda: improve(task, draft.texts), reply).result
+    done: Discussed = script(lambda: improve(task, draft.texts), reply)[0]
 
     assert len(asked) == MOST_TURNS == 15
     assert done.discussion.ended == "turns"
@@ -116,11 +117,11 @@ def test_what_cannot_be_used_is_asked_again_and_ends_the_discussion_with_what_th
         "turn/3/researcher#2": "Still nothing.",
     }
 
-    reached = script(lambda: improve(task, draft.texts), by_id(answers))
+    result, unusable = script(lambda: improve(task, draft.texts), by_id(answers))
 
-    assert reached.result.discussion.ended == "unusable"
-    assert reached.result.discussion.scratchpad == ("Do it.",)
-    assert reached.unusable == {"turn/3/researcher": "it holds neither [RESPONSE: …] nor [STOP]"}
+    assert result.discussion.ended == "unusable"
+    assert result.discussion.scratchpad == ("Do it.",)
+    assert unusable == {"turn/3/researcher": "it holds neither [RESPONSE: …] nor [STOP]"}
 
 
 @pytest.mark.parametrize(

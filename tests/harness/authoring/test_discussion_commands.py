@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import httpx
 import pytest
@@ -96,6 +97,8 @@ def test_a_person_who_accepts_the_summary_makes_it_final(summarised: Path) -> No
     assert done.exit_code == 0, done.output
     resource = json.loads((summarised / "composition.json").read_text(encoding="utf-8"))
     assert (resource["status"], resource["attester"][0]["party"]) == ("final", {"display": "Dr. Eva Beispiel"})
+    assert "angenommen von Dr. Eva Beispiel" in resource["section"][0]["text"]["div"]
+    assert "nicht ärztlich geprüft" not in str(resource)
     Composition.model_validate(resource)
 
 
@@ -263,8 +266,9 @@ def redirecting() -> Iterator[tuple[str, list[str]]]:
         def do_POST(self) -> None:
             seen.append(self.path)
             self.rfile.read(int(self.headers["Content-Length"]))
+            port = str(self.headers["Host"]).rpartition(":")[2]
             self.send_response(307)
-            self.send_header("Location", f"http://127.0.0.1:{self.server.server_address[1]}/elsewhere")
+            self.send_header("Location", f"http://127.0.0.1:{port}/elsewhere")
             self.send_header("Content-Length", "0")
             self.end_headers()
 
@@ -367,6 +371,6 @@ def test_a_folder_of_other_work_is_not_overwritten(summarised: Path) -> None:
     assert "holds work on something else" in refused.output
 
 
-def _result(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+def _result(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     return found

@@ -48,7 +48,7 @@ def test_advice_rests_on_five_votes_before_and_after_and_shows_no_raters_name() 
             "2/researcher": "[STOP]",
         }[kind]
 
-    (advice,) = script(lambda: advise(TEXTS, [DISPUTE], verdicts=VERDICTS), reply).result
+    (advice,) = script(lambda: advise(TEXTS, [DISPUTE], verdicts=VERDICTS), reply)[0]
 
     assert dict(advice.before.counts) == {"correct": 3, "partial": 2}
     assert dict(advice.after.counts) == {"correct": 5}
@@ -69,7 +69,7 @@ def test_votes_that_name_no_verdict_or_several_do_not_count() -> None:
     (advice,) = script(
         lambda: advise(TEXTS, [DISPUTE], verdicts=VERDICTS),
         lambda id_, prompt: "[STOP]" if "researcher" in id_ else reply(id_, prompt),
-    ).result
+    )[0]
 
     assert advice.before.given == ("incorrect",) * 3
 
@@ -92,7 +92,7 @@ def test_open_answers_are_compared_exactly_and_by_similarity(said: str, similar:
             return fixed[kind]
         return "[STOP]" if "researcher" in kind else "ten" if kind.startswith("vote") else "5 s"
 
-    compared = script(lambda: open_answer(TEXTS, case, "5 s"), reply).result
+    compared = script(lambda: open_answer(TEXTS, case, "5 s"), reply)[0]
 
     assert (compared.answer.before.winner, compared.answer.after.winner) == ("ten", "5 s")
     assert compared.exact == (False, True)
@@ -118,8 +118,9 @@ def test_f1_is_the_harmonic_mean_of_what_was_found_both_ways() -> None:
         "recall": found(reported=(["pain"], ["lump"]), history=([], ["surgery"])),
     }
 
-    overlaps = script(lambda: f1_of(TEXTS, SCORED, (text, mine), (text, truth), name=""), by_id(answers)).result
+    overlaps = script(lambda: f1_of(TEXTS, SCORED, (text, mine), (text, truth), name=""), by_id(answers))[0]
 
+    assert overlaps is not None
     assert overlaps["positives"] == Overlap(2, 3, 1, 2)
     assert overlaps["positives"].f1 == pytest.approx(2 * (2 / 3) * 0.5 / (2 / 3 + 0.5))
     assert overlaps["negatives"].f1 is None  # neither text has any
@@ -132,10 +133,10 @@ def test_a_verification_that_leaves_a_concept_out_is_unusable() -> None:
     silent = found(reported=(["pain"], []))
     answers = dict.fromkeys(["precision", "precision#2", "recall", "recall#2"], silent)
 
-    reached = script(lambda: f1_of(TEXTS, SCORED, (text, both), (text, both), name=""), by_id(answers))
+    result, unusable = script(lambda: f1_of(TEXTS, SCORED, (text, both), (text, both), name=""), by_id(answers))
 
-    assert reached.result is None
-    assert reached.unusable["precision"] == "it says nothing of 1 of 2 concepts of 'Reported'"
+    assert result is None
+    assert unusable["precision"] == "it says nothing of 1 of 2 concepts of 'Reported'"
 
 
 @pytest.mark.parametrize("answer", ["", "no JSON", '{"Other": []}', '{"Reported": "pain"}'])
@@ -143,10 +144,10 @@ def test_concepts_that_cannot_be_read_are_unusable(answer: str) -> None:
     text = {section.key: "…" for section in SUMMARY.sections}
     answers = {"concepts": answer, "concepts#2": answer}
 
-    reached = script(lambda: extract(TEXTS, SCORED, text, name=""), by_id(answers))
+    result, unusable = script(lambda: extract(TEXTS, SCORED, text, name=""), by_id(answers))
 
-    assert reached.result is None
-    assert "concepts" in reached.unusable
+    assert result is None
+    assert "concepts" in unusable
 
 
 def test_the_baseline_is_the_first_pass_of_the_same_discussion() -> None:
@@ -173,7 +174,7 @@ def test_the_baseline_is_the_first_pass_of_the_same_discussion() -> None:
         }
         return turns[kind]
 
-    done = script(lambda: corruption_experiment({"c1": task}, [5]), reply).result
+    done = script(lambda: corruption_experiment({"c1": task}, [5]), reply)[0]
     rows = table_of([done["c1"]], SUMMARY.sections, [5])
 
     assert {id_ for id_ in asked if "final" in id_} == {"c1/5/baseline/final/1", "c1/5/dialogue/final/1,2"}
