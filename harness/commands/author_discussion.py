@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 
 from bot import BadData, Settings, UserFixable, friendly_errors, load_catalog, locate
 from harness.authoring.discussion.composition import Authorship, composition_of
-from harness.authoring.discussion.content import as_draft, conversation_task, find_pair, pair_task
+from harness.authoring.discussion.content import as_draft, conversation_task, find_pair, pair_task, read_draft
 from harness.authoring.discussion.conversation import Conversation, read_conversation
 from harness.authoring.discussion.corruption import LEVELS, Experiment, TableRow, corruption_experiment, table_of
 from harness.authoring.discussion.dialogue import MOST_TURNS, Choice, Discussed, improve, summarise
@@ -205,8 +205,12 @@ def _prompts_of(texts: DiscussionTexts) -> Sequence[str]:
 def _discuss_pair(what: str, material: Material, decision: Decision, asking: ModelOptions) -> None:
     language = material.lang or "de"
     texts = load_texts(language)
-    draft = find_pair(what, load_catalog(locate(material.catalog or EXAM), language))
-    task = pair_task(texts, draft, basis=material.basis_text())
+    basis = material.basis_text()
+    if what.endswith((".yaml", ".yml")):
+        draft = read_draft(what)
+    else:
+        draft = find_pair(what, load_catalog(locate(material.catalog or EXAM), language))
+    task = pair_task(texts, draft, basis=basis)
     identity = _identity("pair", draft.pair.id, task, material.turns, draft.texts)
     study = Study(material.out, f"pair {draft.pair.id}", {**identity, "language": language}, asking)
 
@@ -223,8 +227,7 @@ def _discuss_pair(what: str, material: Material, decision: Decision, asking: Mod
 def _discuss_summary(path: Path, material: Material, decision: Decision, asking: ModelOptions) -> None:
     conversation = read_conversation(path)
     language, texts = _language_of(conversation, material)
-    catalog = load_catalog(locate(material.catalog or EXAM), language)
-    task = conversation_task(texts, conversation, exam=catalog.name)
+    task = conversation_task(texts, conversation, exam=locate(material.catalog or EXAM).name)
     identity = _identity("summary", _hash(conversation.id), task, material.turns)
     study = Study(
         material.out, f"summary {_hash(conversation.id)}", identity, asking, True, material.patient_text_to_file
@@ -432,8 +435,8 @@ def corruption(
             raise BadData("One conversation is given twice. Give each once.")
         if len({one.language for one in read}) > 1:
             raise BadData("The conversations are in several languages. Give those of one language.")
-        language, texts = _language_of(read[0], material)
-        exam = load_catalog(locate(material.catalog or EXAM), language).name
+        _, texts = _language_of(read[0], material)
+        exam = locate(material.catalog or EXAM).name
         tasks = {f"c{number}": conversation_task(texts, one, exam=exam) for number, one in enumerate(read, 1)}
         content = _hash(*(task.material for task in tasks.values()), exam, *_prompts_of(texts))
         identity = {"kind": "corruption", "content": content, "levels": levels, "turns": str(material.turns)}

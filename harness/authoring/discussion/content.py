@@ -43,20 +43,19 @@ class PairDraft:
         return record
 
 
-def find_pair(name: str, catalog: Catalog) -> PairDraft:
-    """Return a pair by its id, or a draft from a YAML file in the form of a pair (or of a catalog with one).
+def find_pair(id_: str, catalog: Catalog) -> PairDraft:
+    """Return a pair by its id; raise BadData when there is none."""
+    pair = next((pair for pair in catalog.pairs if pair.id == id_), None)
+    if pair is None:
+        raise BadData(
+            f"There is no pair {id_!r} in {catalog.ref} ({catalog.language}). See `klartext qa list`, or give a draft "
+            "as a YAML file."
+        )
+    return PairDraft(pair, catalog.ref)
 
-    Raises:
-        BadData: There is no such pair, or the file holds none.
-    """
-    if not name.endswith((".yaml", ".yml")):
-        known = {pair.id: pair for pair in catalog.pairs}
-        if name not in known:
-            raise BadData(
-                f"There is no pair {name!r} in {catalog.ref} ({catalog.language}). See `klartext qa list`, or give a "
-                "draft as a YAML file."
-            )
-        return PairDraft(known[name], catalog.ref)
+
+def read_draft(name: str) -> PairDraft:
+    """Read a draft from a YAML file in the form of a pair, or of a catalog with one; raise BadData for all else."""
     try:
         record = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
