@@ -128,6 +128,8 @@ def discuss(
             raise BadData("`--accept` names the lines and `--review` asks for each. Give one of them.")
         if task in ("dispute", "answers") and (decision.accept is not None or decision.review):
             raise BadData(f"`discuss {task}` has no scratchpad to accept. Leave `--accept` and `--review` out.")
+        if material.basis is not None and task != "pair":
+            raise BadData(f"`--basis` is what a pair must hold to, and `discuss {task}` has none. Leave it out.")
         if decision.accepted_by and task != "summary":
             raise BadData("`--accepted-by` accepts a summary; pairs are approved in the console. Leave it out.")
         if task == "pair":
@@ -430,6 +432,8 @@ def corruption(
     """Corrupt summaries, have them corrected in one pass and by discussion, and compare concepts (table 1)."""
     with friendly_errors():
         wanted = _levels(levels)
+        if material.basis is not None:
+            raise BadData("`--basis` is what a pair must hold to. Leave it out.")
         read = [read_conversation(path) for path in conversations]
         if len({one.id for one in read}) < len(read):
             raise BadData("One conversation is given twice. Give each once.")

@@ -331,6 +331,7 @@ def test_a_conversation_that_cannot_be_summarised_is_refused_without_its_words(
         (["pair", "pain", "--accept", "1", "--review"], "Give one of them"),
         (["pair", "pain", "--accepted-by", "Anna"], "pairs are approved in the console"),
         (["pair", "pain", "--basis", "missing.txt"], "missing.txt cannot be read"),
+        (["answers", "q.yaml", "--basis", "x.txt"], "`--basis` is what a pair must hold to"),
         (["summary", "missing.json"], "missing.json cannot be read (there is no such file)"),
         (["answers", "missing.yaml"], "missing.yaml cannot be read"),
         (["answers", "pain", "--accept", "1"], "has no scratchpad to accept"),
