@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import typer
 
 from harness.commands import (
+    author_discussion,
     author_evidence,
     author_grades,
     author_submit,
@@ -77,6 +78,9 @@ AUTHOR: Commands = {
     "submit": Entry(author_submit.submit, "drafts/dog --by anna"),
     "grades": Entry(author_grades.grades, "drafts/dog drafts/parking --form grades.csv"),
     "draft-study": Entry(author_evidence.draft_study, "--documents mammography-de --out study"),
+    "discuss": Entry(author_discussion.discuss, "pair pain --out work/pain --prompts prompts.jsonl"),
+    "corruption": Entry(author_discussion.corruption, "conversation.json --out work/corruption --model NAME"),
+    "forms": Entry(author_discussion.forms, "work/pain"),
 }
 
 

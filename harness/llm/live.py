@@ -84,6 +84,8 @@ class LiveModel:
             api_key=endpoint.key,
             timeout=httpx2.Timeout(endpoint.call.timeout_s, connect=min(endpoint.call.timeout_s, _CONNECT_S)),
             max_retries=0,
+            # A redirect would carry the prompts to a host that nobody named.
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
         )
         self._asker = RequestSender(self._client, endpoint.call, books.budget)
         self._failed_in_a_row = 0

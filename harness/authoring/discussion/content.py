@@ -1,0 +1,96 @@
+"""What is discussed: a pair or draft of a curator, and a patient's conversation, each as a task with its first text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from bot import BadData, Catalog, Pair
+from harness.authoring.discussion.conversation import Conversation
+from harness.authoring.discussion.texts import DiscussionTexts, Sections, Task
+from harness.files import first_fault, unreadable
+
+WORDS = 90  # of an answer whose pair has no target
+
+
+@dataclass(frozen=True, slots=True)
+class PairDraft:
+    """A pair as a curator has it, and where it comes from."""
+
+    pair: Pair
+    origin: str
+
+    @property
+    def texts(self) -> Sections:
+        """Return its texts for patients in sections."""
+        found = {
+            "short_answer": self.pair.short_answer,
+            "answer": self.pair.answer,
+            "easy_answer": self.pair.easy_answer,
+        }
+        return {key: text for key, text in found.items() if text}
+
+    def with_texts(self, final: Sections) -> dict[str, Any]:
+        """Return the pair as a draft with new texts, unreviewed; sentences for facets are to be chosen anew."""
+        record = self.pair.model_dump(mode="json", exclude_defaults=True, exclude={"variants", "extracts", "review"})
+        record.update(final)
+        record["review"] = {"status": "draft", "by": None, "on": None, "valid_until": None}
+        return record
+
+
+def find_pair(id_: str, catalog: Catalog) -> PairDraft:
+    """Return a pair by its id; raise BadData when there is none."""
+    pair = next((pair for pair in catalog.pairs if pair.id == id_), None)
+    if pair is None:
+        raise BadData(
+            f"There is no pair {id_!r} in {catalog.ref} ({catalog.language}). See `klartext qa list`, or give a draft "
+            "as a YAML file."
+        )
+    return PairDraft(pair, catalog.ref)
+
+
+def read_draft(name: str) -> PairDraft:
+    """Read a draft from a YAML file in the form of a pair, or of a catalog with one; raise BadData for all else."""
+    try:
+        record = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadData(f"{name} cannot be read ({unreadable(error)}). Give a draft in the form of a pair.") from error
+    pairs = record.get("pairs") if isinstance(record, dict) else record
+    if isinstance(pairs, list):
+        if len(pairs) != 1:
+            raise BadData(f"{name} holds {len(pairs)} pairs. Give a file with one.")
+        record = pairs[0]
+    try:
+        return PairDraft(Pair.model_validate(record), name)
+    except ValidationError as error:
+        raise BadData(f"{name} is no pair: {first_fault(error)}. Mend it after a pair of the catalog.") from error
+
+
+def pair_task(texts: DiscussionTexts, draft: PairDraft, *, basis: str = "") -> Task:
+    """Return how a pair is discussed; `basis`: what else its text may rest on, for example passages of a leaflet."""
+    sources = "\n".join(
+        f"- {source.title} ({source.publisher}): {source.passage}"
+        for source in draft.pair.sources
+        if source.passage and "not opened" not in source.passage
+    )
+    material = "\n\n".join(part for part in (f"„{draft.pair.question}“", sources, basis.strip()) if part)
+    kind = texts.tasks["pair"]
+    sections = tuple(section for section in kind.sections if section.key in draft.texts)
+    slots = {"words": str(draft.pair.words_target or WORDS)}
+    return Task(texts, kind.model_copy(update={"sections": sections}), material, slots)
+
+
+def conversation_task(texts: DiscussionTexts, conversation: Conversation, *, exam: str) -> Task:
+    """Return how a conversation is summarised."""
+    return Task(texts, texts.tasks["summary"], conversation.as_text(), {"exam": exam})
+
+
+def as_draft(record: Mapping[str, Any], *, language: str, note: str) -> str:
+    """Return a pair as the text of a draft file, with what readers must know at its top."""
+    body = yaml.safe_dump(dict(record), allow_unicode=True, sort_keys=False, width=118)
+    return f"# {note}\n# language: {language}\n{body}"

@@ -1,0 +1,377 @@
+"""`klartext author discuss`, `corruption`, `forms`: recorded runs, a real endpoint, patients' words, bad input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+from fhir.resources.R4B.composition import Composition
+
+from bot import BadData, load_catalog, locate
+from bot.testing import scripted_endpoint
+from harness.authoring.discussion.conversation import read_conversation
+from tests.bot.handover.fhir_process import fhir_process, stored
+from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
+
+PAIR, SUMMARY = RECORDED / "discussion-pair-de", RECORDED / "discussion-summary-de"
+CONVERSATION = SUMMARY / "conversation.json"
+WORDS = "Vorhofflimmern"  # a patient's, of that conversation
+
+
+def by_files(folder: Path) -> list[str]:
+    return ["--answers", str(folder / "discussion.jsonl"), "--answers", str(folder / "final.jsonl")]
+
+
+@pytest.fixture
+def summarised(tmp_path: Path) -> Path:
+    done = author("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--accept", "all", *by_files(SUMMARY))
+    assert done.exit_code == 0, done.output
+    return tmp_path / "s"
+
+
+def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_between(tmp_path: Path) -> None:
+    out = tmp_path / "pain"
+    first = author("discuss", "pair", "pain", "--out", out, "--answers", PAIR / "discussion.jsonl")
+    assert first.exit_code == 0, first.output
+    assert "6. [?] Antwort in einfacher Sprache" in first.output
+    assert not (out / "draft.yaml").exists()
+
+    waiting = author("discuss", "pair", "pain", "--out", out, "--accept", "2,3,5,6")
+    assert waiting.exit_code == 1  # the final text has to be written
+    done = author("discuss", "pair", "pain", "--out", out, "--answers", PAIR / "final.jsonl")  # goes on with the choice
+
+    assert done.exit_code == 0, done.output
+    result = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    assert (result["accepted"], result["ended"], result["changed_unasked"]) == ([2, 3, 5, 6], "stop", [])
+    assert set(result["models"].values()) == {"offline-model"}
+    assert set(result["prompts"]) == set(result["models"])
+    assert result["answered"] == "offline"
+    draft = yaml.safe_load((out / "draft.yaml").read_text(encoding="utf-8"))
+    before = next(pair for pair in load_catalog(locate("mammography"), "de").pairs if pair.id == "pain")
+    assert draft["short_answer"] == before.short_answer  # line 1 was rejected
+    assert "Sie Implantate haben" in draft["answer"]
+    assert draft["review"]["status"] == "draft"
+    assert "SAMPLE CONTENT" in (out / "draft.yaml").read_text(encoding="utf-8")
+    assert (out / "form.csv").is_file()
+    # The draft can be discussed again.
+    again = author("discuss", "pair", out / "draft.yaml", "--out", tmp_path / "again")
+    assert again.exit_code == 1
+    assert "1 prompt in" in again.output
+
+
+def test_each_line_can_be_decided_on_the_screen(tmp_path: Path) -> None:
+    options = ["--out", str(tmp_path / "pain"), "--review", "--answers", str(PAIR / "discussion.jsonl")]
+    done = author("discuss", "pair", "pain", *options, typed="n\ny\ny\nn\ny\ny\n")
+
+    assert done.exit_code == 1  # the final text waits
+    (request,) = (tmp_path / "pain" / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(request)["custom_id"] == "final/2,3,5,6"
+
+
+def test_a_recorded_summary_becomes_a_preliminary_composition(summarised: Path) -> None:
+    resource = json.loads((summarised / "composition.json").read_text(encoding="utf-8"))
+
+    Composition.model_validate(resource)
+    assert resource["status"] == "preliminary"
+    assert "attester" not in resource
+    assert [section["title"] for section in resource["section"]] == [
+        *("Person und Umstände", "Anliegen", "Angegeben", "Verneint", "Offen", "Vorgeschichte"),
+    ]
+    assert "Eliquis 5 mg zweimal am Tag" in resource["section"][-1]["text"]["div"]
+    assert "offline-model" in resource["author"][0]["display"]
+    assert stat.S_IMODE(summarised.stat().st_mode) == 0o700
+
+
+def test_a_person_who_accepts_the_summary_makes_it_final(summarised: Path) -> None:
+    done = author("discuss", "summary", CONVERSATION, "--out", summarised, "--accepted-by", "Dr. Eva Beispiel")
+
+    assert done.exit_code == 0, done.output
+    resource = json.loads((summarised / "composition.json").read_text(encoding="utf-8"))
+    assert (resource["status"], resource["attester"][0]["party"]) == ("final", {"display": "Dr. Eva Beispiel"})
+    assert "angenommen von Dr. Eva Beispiel" in resource["section"][0]["text"]["div"]
+    assert "nicht ärztlich geprüft" not in str(resource)
+    Composition.model_validate(resource)
+
+
+def test_a_fhir_server_takes_the_composition(summarised: Path) -> None:
+    body = (summarised / "composition.json").read_bytes()
+    with fhir_process() as base:
+        reply = httpx.post(f"{base}/Composition", content=body, headers={"Content-Type": "application/fhir+json"})
+
+        assert reply.status_code == 201, reply.text
+        (kept,) = stored(base, "Composition")
+    assert kept["status"] == "preliminary"
+
+
+def test_the_recorded_experiment_prints_its_table(tmp_path: Path) -> None:
+    answers = RECORDED / "discussion-corruption-de" / "answers.jsonl"
+    done = author("corruption", CONVERSATION, "--out", tmp_path / "c", "--answers", answers)
+
+    assert done.exit_code == 0, done.output
+    rows = {row["version"] + str(row["level"]): row["average"] for row in _result(tmp_path / "c")["table"]}
+    assert {name: round(value, 1) for name, value in rows.items()} == {
+        **{"initial3": 76.0, "baseline3": 84.4, "dialogue3": 100.0},
+        **{"initial5": 54.5, "baseline5": 88.4, "dialogue5": 100.0},
+        **{"initial7": 3.8, "baseline7": 45.3, "dialogue7": 98.3},
+    }
+    assert "3 discussions: 6.0 turns and 6.7 lines on the scratchpad on average." in done.output
+
+
+def test_recorded_advice_on_a_dispute_is_replayed(tmp_path: Path) -> None:
+    recorded = RECORDED / "discussion-dispute-de"
+    run = shutil.copytree(recorded / "run", tmp_path / "run")
+    done = author("discuss", "dispute", run, "--out", tmp_path / "d", "--answers", recorded / "answers.jsonl")
+
+    assert done.exit_code == 0, done.output
+    (advice,) = _result(tmp_path / "d")["advice"]
+    assert (advice["before"], advice["after"], advice["advice"]) == (
+        {"correct": 4, "partial": 1},
+        {"correct": 5},
+        "correct",
+    )
+    page = (tmp_path / "d" / "result.md").read_text(encoding="utf-8")
+    assert "rater-a" not in page
+    assert "entscheiden darf nur ein Mensch" in page
+    assert not (run / "labels").exists()  # advice is no label
+
+
+def test_open_questions_give_the_papers_third_table(tmp_path: Path) -> None:
+    questions = {"asks": "Antworte mit wenigen Wörtern.", "questions": [{"id": "q", "question": "W?", "answer": "5 s"}]}
+    (file := tmp_path / "q.yaml").write_text(yaml.safe_dump(questions), encoding="utf-8")
+    answers = tmp_path / "answers.jsonl"
+
+    def reply(id_: str, _: str) -> str:
+        kind = id_.removeprefix("q/")
+        fixed = {"similar": "5 s | ten | 0.5\n5 s | 5 s | 1", "exact/before": "False", "exact/after": "True"}
+        return fixed.get(kind) or (
+            "[STOP]" if "researcher" in kind else "ten" if kind.startswith(("vote", "opening")) else "5 s"
+        )
+
+    command = ["discuss", "answers", str(file), "--out", str(tmp_path / "a")]
+    done = author(*command)
+    while done.exit_code == 1:
+        assert answer_waiting(tmp_path / "a", reply, answers) > 0
+        done = author(*command, "--answers", answers)
+
+    assert done.exit_code == 0, done.output
+    shown = [line.split() for line in done.output.splitlines() if line.startswith(("five votes", "after the"))]
+    assert [line[-3:] for line in shown] == [["0.000", "0.500", "1"], ["1.000", "1.000", "1"]]
+
+
+def test_filled_forms_of_a_discussion_are_counted(summarised: Path) -> None:
+    final_is = _result(summarised)["form_final_is"]
+    lines = (summarised / "form.csv").read_text(encoding="utf-8").splitlines()
+    said = {"preferred": final_is, "captured": "alles", "agreed": "den meisten", "harmful": "nein"}
+    filled = [lines[0], *(line + said[line.split(",")[0]] for line in lines[1:])]
+    (summarised / "form-anna.csv").write_text("\n".join(filled), encoding="utf-8")
+
+    done = author("forms", summarised)
+
+    assert done.exit_code == 0, done.output
+    assert "final 1 (100%)" in done.output
+    assert "den meisten 1 (100%)" in done.output
+    page = (summarised / "form.md").read_text(encoding="utf-8")
+    assert "## A" in page
+    assert "Initial" not in page
+
+
+def test_a_live_model_discusses_until_it_stops(tmp_path: Path) -> None:
+    def reply(messages: Sequence[Mapping[str, str]]) -> str:
+        task = messages[-1]["content"]
+        if "-Berichtigter Text-" in task:
+            return "## Kurzantwort\nKurz.\n## Antwort\nLang.\n## Antwort in einfacher Sprache\nLeicht.\n[STOP]"
+        if task.startswith("Du (Person A)"):
+            return '[RESPONSE: "Gut."] [SCRATCHPAD: "Kurzantwort, Antwort, Antwort in einfacher Sprache: kürzen."]'
+        return "[STOP]" if "kürzen" in task else '[RESPONSE: "Zu lang."]'
+
+    with scripted_endpoint(reply) as server:
+        done = author(
+            *("discuss", "pair", "pain", "--out", tmp_path / "p", "--model", "scripted", "--accept", "all"),
+            environ={"KLARTEXT_MODEL_URL": server.url, "KLARTEXT_DATA": str(tmp_path / "data")},
+        )
+
+    assert done.exit_code == 0, done.output
+    assert _result(tmp_path / "p")["final"]["short_answer"] == "Kurz."
+    assert _result(tmp_path / "p")["answered"] == "live"
+    assert len(server.requests) == 4
+
+
+def test_patients_words_go_to_no_endpoint_that_nobody_named(tmp_path: Path) -> None:
+    with scripted_endpoint(lambda _: "[STOP]") as server:
+        url = server.url.replace("127.0.0.1", "localhost.localdomain")
+        for command in (("discuss", "summary"), ("corruption",)):
+            done = author(
+                *(*command, CONVERSATION, "--out", tmp_path / command[0], "--model", "scripted"),
+                environ={"KLARTEXT_MODEL_URL": url, "KLARTEXT_DATA": str(tmp_path / "data")},
+            )
+
+            assert done.exit_code == 2
+            assert "KLARTEXT_ALLOW_PATIENT_TEXT_TO=localhost.localdomain" in done.output
+            assert WORDS not in done.output
+    assert server.requests == []
+
+
+def test_what_a_model_answers_about_a_patient_stays_in_the_folder_of_the_work(tmp_path: Path) -> None:
+    first = "\n".join(
+        f"## {title}\nText."
+        for title in ("Person und Umstände", "Anliegen", "Angegeben", "Verneint", "Offen", "Vorgeschichte")
+    )
+    with scripted_endpoint(lambda m: first if "Person A" not in m[-1]["content"] else "[STOP]") as server:
+        done = author(
+            *("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--model", "scripted"),
+            environ={"KLARTEXT_MODEL_URL": server.url, "KLARTEXT_DATA": str(tmp_path / "data")},
+        )
+
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "s" / "answers.db").is_file()
+    assert not (tmp_path / "data" / "answers.db").exists()
+
+
+def test_patients_words_are_written_to_files_only_where_that_is_allowed(tmp_path: Path) -> None:
+    refused = author("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--prompts", tmp_path / "p.jsonl")
+    assert refused.exit_code == 2
+    assert "--patient-text-to-file" in refused.output
+    assert not any(WORDS in path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.json*"))
+
+    allowed = author("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--patient-text-to-file")
+    assert allowed.exit_code == 1
+    assert WORDS in (tmp_path / "s" / "prompts.jsonl").read_text(encoding="utf-8")
+
+
+def test_prompts_hold_neither_ids_nor_moments_of_a_conversation() -> None:
+    conversation = read_conversation(CONVERSATION)
+    text = conversation.as_text()
+
+    assert conversation.id not in text
+    assert "2026-" not in text
+    assert text.startswith("Patient/in: Hallo, ich hab nächsten Dienstag meine erste Mammografie")
+    assert "[freigegebene Antwort: implants]" in text
+
+
+@pytest.fixture
+def redirecting() -> Iterator[tuple[str, list[str]]]:
+    """A server that sends whoever asks to another host's door."""
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(self.path)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            port = str(self.headers["Host"]).rpartition(":")[2]
+            self.send_response(307)
+            self.send_header("Location", f"http://127.0.0.1:{port}/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_an_endpoint_that_redirects_is_not_followed(redirecting: tuple[str, list[str]], tmp_path: Path) -> None:
+    url, seen = redirecting
+    done = author(
+        *("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--model", "scripted", "--retries", "0"),
+        environ={"KLARTEXT_MODEL_URL": url, "KLARTEXT_DATA": str(tmp_path / "data")},
+    )
+
+    assert done.exit_code == 2
+    assert set(seen) == {"/v1/chat/completions"}
+
+
+def _changed(tmp_path: Path, **changes: object) -> Path:
+    record = json.loads(CONVERSATION.read_text(encoding="utf-8"))
+    (path := tmp_path / "changed.json").write_text(json.dumps({**record, **changes}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"interview": {"state": {"status": "in-progress"}}}, "is not finished (in-progress)"),
+        ({"turns": []}, "the patient said nothing"),
+        ({"turns": [1]}, "is no exported conversation"),
+        ({"conversations": [1, 2]}, "holds 2 conversations of a patient. Export the one by its id"),
+    ],
+)
+def test_a_conversation_that_cannot_be_summarised_is_refused_without_its_words(
+    tmp_path: Path, changes: dict[str, object], said: str
+) -> None:
+    with pytest.raises(BadData) as refused:
+        read_conversation(_changed(tmp_path, **changes))
+
+    assert said in str(refused.value)
+    assert WORDS not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["pair", "nothing"], "There is no pair 'nothing' in mammography@"),
+        (["pair", "missing.yaml"], "missing.yaml cannot be read (there is no such file)"),
+        (["pair", "pain", "--accept", "one"], "`--accept one` names no lines"),
+        (["pair", "pain", "--accept", "1", "--review"], "Give one of them"),
+        (["pair", "pain", "--accepted-by", "Anna"], "pairs are approved in the console"),
+        (["pair", "pain", "--basis", "missing.txt"], "missing.txt cannot be read"),
+        (["answers", "q.yaml", "--basis", "x.txt"], "`--basis` is what a pair must hold to"),
+        (["summary", "missing.json"], "missing.json cannot be read (there is no such file)"),
+        (["answers", "missing.yaml"], "missing.yaml cannot be read"),
+        (["answers", "pain", "--accept", "1"], "has no scratchpad to accept"),
+        (["dispute", "missing"], "missing"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = author("discuss", *arguments, "--out", tmp_path / "out")
+
+    assert done.exit_code == 2, done.output
+    assert said in " ".join(done.output.split())
+    assert len(done.output.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("levels", ["0", "11", "a", "", "3;5"])
+def test_levels_that_are_none_are_refused(tmp_path: Path, levels: str) -> None:
+    done = author("corruption", CONVERSATION, "--out", tmp_path / "c", "--levels", levels)
+
+    assert done.exit_code == 2
+    assert "Give whole numbers from 1 to 10" in done.output
+
+
+def test_a_line_that_is_not_on_the_scratchpad_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
+    options = ["--out", str(tmp_path / "p"), "--answers", str(PAIR / "discussion.jsonl")]
+    refused = author("discuss", "pair", "pain", *options, "--accept", "9")
+    assert refused.exit_code == 2
+    assert "There is no line 9 on the scratchpad: it has 6." in refused.output
+
+    done = author("discuss", "pair", "pain", "--out", tmp_path / "p", "--accept", "none")
+    assert done.exit_code == 0, done.output
+    assert _result(tmp_path / "p")["final"] == _result(tmp_path / "p")["initial"]
+
+
+def test_a_folder_of_other_work_is_not_overwritten(summarised: Path) -> None:
+    refused = author("discuss", "pair", "pain", "--out", summarised)
+
+    assert refused.exit_code == 2
+    assert "holds work on something else" in refused.output
+
+
+def _result(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    return found
