@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import typer
 
-from harness.commands import judge, labels, making, measuring, running, suites
+from harness.commands import author_quiz, judge, labels, making, measuring, running, suites
 from harness.commands.advice import advise_, report_
 from harness.commands.batch import batch
 from harness.commands.comparing import compare_
@@ -60,7 +60,9 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 }
 
 # Drafting help: `klartext author NAME`.
-AUTHOR: Commands = {}
+AUTHOR: Commands = {
+    "quiz": Entry(author_quiz.quiz, "--pair radiation --out quizzes/radiation --prompts prompts.jsonl"),
+}
 
 
 def part(app: typer.Typer) -> None:
