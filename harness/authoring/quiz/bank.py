@@ -1,26 +1,29 @@
 """Examples for each component of a quiz, the checklist of topics and points, and how the nearest are found.
 
 The paper retrieves with ColBERT from MedQA. Here the examples are our own, and relevance is ColBERT's late interaction
-(MaxSim: for every word of the query the nearest word of the text, summed up) over the words' vectors of the assistant's
-encoder.
+(MaxSim: for every part of the query the nearest part of the text, summed up) over sentences instead of tokens, since the
+assistant's encoder knows sentences; over its vectors of single words the points that it found were arbitrary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from bot import Encoder, data_folder, words
+from bot import Encoder, data_folder
 from harness.authoring.quiz.rubric import Component, Kind
 from harness.files import Record, read_record
 
 FEW = 3  # examples in a prompt
-SHORTEST = 4  # letters of a word that is compared: shorter ones are in every text
-MOST_WORDS = 400  # of a query or text that are compared; the cases of the paper have 419 on average
+MOST_SENTENCES = 60  # of a query or text that are compared; the cases of the paper have 419 words on average
+_SENTENCE_END = re.compile(r"(?<=[.?!:;])\s+")
+Vector = npt.NDArray[np.float32]
+Vectors = npt.NDArray[np.float32]
 
 
 class Example(Record):
@@ -110,33 +113,35 @@ def load_outline(kind: Kind, language: str) -> Outline:
 
 @dataclass
 class LateInteraction:
-    """Finds the texts nearest to a query by their words; every word is encoded once."""
+    """Finds the texts nearest to a query, sentence by sentence; every sentence is encoded once."""
 
     encoder: Encoder
-    _vectors: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict)
-
-    def nearest(self, query: str, texts: Mapping[str, str], most: int) -> list[str]:
-        """Return the keys of the texts nearest to the query, best first; ties keep their order."""
-        asked = self._matrix(query)
-        scores = {key: self._max_sim(asked, self._matrix(text)) for key, text in texts.items()}
-        return sorted(scores, key=lambda key: -scores[key])[:most]
+    _vectors: dict[str, Vector] = field(default_factory=dict)
 
     def examples(self, query: str, examples: Sequence[Example], most: int = FEW) -> list[Example]:
-        """Return the examples nearest to a query."""
-        keys = self.nearest(query, {str(number): one.text for number, one in enumerate(examples)}, most)
-        return [examples[int(key)] for key in keys]
+        """Return the examples nearest to a query, best first; ties keep their order."""
+        asked = self._matrix(query)
+        scores = [self._max_sim(asked, self._matrix(one.text)) for one in examples]
+        return [examples[number] for number in sorted(range(len(examples)), key=lambda n: -scores[n])[:most]]
+
+    def points(self, case: str, topic: str, points: Sequence[str], most: int) -> list[str]:
+        """Return the points nearest to a topic and to some sentence of a case, best first."""
+        sentences, wanted = self._matrix(case), self._matrix(topic)
+        scores = {}
+        for point in dict.fromkeys(points):
+            own = self._matrix(point)
+            scores[point] = self._max_sim(own, sentences) / max(1, len(own)) + self._max_sim(wanted, own)
+        return sorted(scores, key=lambda point: -scores[point])[:most]
 
     @staticmethod
-    def _max_sim(asked: npt.NDArray[np.float32], text: npt.NDArray[np.float32]) -> float:
+    def _max_sim(asked: Vectors, text: Vectors) -> float:
         if not len(asked) or not len(text):
             return 0.0
         return round(float((asked @ text.T).max(axis=1).sum()), 4)  # the last digits differ between machines
 
-    def _matrix(self, text: str) -> npt.NDArray[np.float32]:
-        compared = list(dict.fromkeys(word for word in words(text) if len(word) >= SHORTEST))[:MOST_WORDS]
-        unknown = [word for word in compared if word not in self._vectors]
+    def _matrix(self, text: str) -> Vectors:
+        compared = list(dict.fromkeys(one for one in _SENTENCE_END.split(text.strip()) if one))[:MOST_SENTENCES]
+        unknown = [one for one in compared if one not in self._vectors]
         if unknown:
             self._vectors.update(zip(unknown, self.encoder.encode(unknown), strict=True))
-        if not compared:
-            return np.zeros((0, 1), dtype=np.float32)
-        return np.stack([self._vectors[word] for word in compared])
+        return np.stack([self._vectors[one] for one in compared]) if compared else np.zeros((0, 1), np.float32)

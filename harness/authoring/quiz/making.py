@@ -140,8 +140,8 @@ class QuizMaking:
 
     def _points(self, case: Case, topic: str) -> list[str]:
         """Return the points of the outline, and of the pair, that are nearest to case and topic."""
-        points = {point: point for point in (*self.outline.points, *case.facets)}
-        return self.retriever.nearest(f"{case.text} {topic}", points, POINTS)
+        facets = [facet.replace("-", " ") for facet in case.facets]
+        return self.retriever.points(case.text, topic, (*self.outline.points, *facets), POINTS)
 
     def _quiz(self, id_: str, case: Case, found_by: FoundBy) -> Work[Track]:
         quiz = yield from self._begin(id_, case)

@@ -31,8 +31,8 @@ class RoundTables:
         n: How many quizzes went through each round.
         stopped: Why they ended, with their number.
         rounds: How many quizzes took how many rounds; `best`: in which round they were best.
-        correlations: Of the best round with the length of the case, and with that of the quiz: Pearson's, Spearman's and
-            Kendall's; None where there are fewer than three quizzes, or all alike.
+        correlations: Of the best round with the words of the case, and with those of the quiz: Pearson's, Spearman's
+            and Kendall's; None where there are fewer than three quizzes, or all alike.
     """
 
     scores: Mapping[str, Row]
