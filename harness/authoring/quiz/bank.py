@@ -1,8 +1,8 @@
 """Examples for each component of a quiz, the checklist of topics and points, and how the nearest are found.
 
 The paper retrieves with ColBERT from MedQA. Here the examples are our own, and relevance is ColBERT's late interaction
-(MaxSim: for every part of the query the nearest part of the text, summed up) over sentences instead of tokens, since the
-assistant's encoder knows sentences; over its vectors of single words the points that it found were arbitrary.
+(MaxSim: for every part of the query the nearest part of the text, summed up) over sentences instead of tokens: the
+assistant's encoder knows sentences, and over its vectors of single words the points that it found were arbitrary.
 """
 
 from __future__ import annotations
