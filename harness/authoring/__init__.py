@@ -2,5 +2,5 @@
 
 `working` is how all of it asks a model: a piece of work is a generator that yields what it has to ask and is resumed
 with what was read; `workshop` goes on with one in a folder; `quiz` makes
-questions that check understanding. Imports `judging`, `generation`, `patients` and `llm`.
+questions that check understanding. Imports `judging`, `labelling`, `generation`, `patients` and `llm`.
 """

@@ -2,5 +2,5 @@
 
 From outside: `QuizMaking` (its `all` is the work), `Case`, `QuizPrompts`, `load_texts`, `load_rubric`, `load_bank`,
 `load_outline`, `LateInteraction`, `round_tables`, `blind_table`, `read_forms`, `write_result`. Imports `generation`,
-`judging` and `llm`, and of `authoring` only `working`.
+`judging`, `labelling` and `llm`, and of `authoring` only `working`.
 """

@@ -22,6 +22,7 @@ from harness.authoring.quiz.asking import DIFFICULTIES, Difficulty, Quiz
 from harness.authoring.quiz.making import Track
 from harness.files import unreadable
 from harness.judging.agreement import MISSING, Ratings, cohen, percentage, point
+from harness.labelling.exchange import formula_safe
 
 Side = Literal["first", "kept", "tie"]
 SIDES: tuple[Side, ...] = ("first", "kept", "tie")
@@ -66,7 +67,8 @@ def as_form(tracks: Sequence[Track]) -> str:
             continue
         a, b = reversed(track.compared) if swapped(track.id) else track.compared
         shown = {"a": _shown(a, track.id), "b": _shown(b, track.id)}
-        writer.writerow({"quiz": track.id, "topic": track.case.topic, "key_point": track.case.key_point, **shown})
+        row = {"quiz": track.id, "topic": track.case.topic, "key_point": track.case.key_point, **shown}
+        writer.writerow({name: formula_safe(value) for name, value in row.items()})
     return out.getvalue()
 
 
@@ -95,13 +97,16 @@ def read_forms(files: Sequence[Path], tracks: Sequence[Track]) -> list[Judgement
             better = GIVEN.get(row["better"].strip().lower())
             if better == "":
                 continue
-            if row["quiz"] not in compared:
-                raise BadData(f"{file}:{number} is about {row['quiz']!r}, which has no two versions in this folder.")
+            quiz = row["quiz"] = row["quiz"].removeprefix("'")
+            if quiz not in compared:
+                raise BadData(
+                    f"{file}:{number} is about {quiz!r}, which has no two versions in this folder. Give its own form."
+                )
             rater = row["rater"].strip()
             if better is None or not rater:
                 what = "no rater" if not rater else f"better {row['better']!r}"
                 raise BadData(f"{file}:{number} has {what}. Write a name as rater, and a, b or tie as better.")
-            found[rater, row["quiz"]] = _judgement(file, number, row, better)
+            found[rater, quiz] = _judgement(file, number, row, better)
     return list(found.values())
 
 
