@@ -198,9 +198,11 @@ def quiz(
 
 def _show(made: Made, out: Path, *, json_: bool) -> None:
     from harness.authoring.quiz.report import GROUPS, PAGE
+    from harness.authoring.quiz.tables import first_and_kept
 
     if json_:
         record: dict[str, Any] = {"tables": {name: table.as_json() for name, table in made.tables.items()}}
+        record["first_and_kept"] = first_and_kept(made.tracks).as_json()
         print_json({**record, "blind": made.blind.as_json() if made.blind else None})
         return
     console = plain_console(soft_wrap=True)
@@ -211,6 +213,13 @@ def _show(made: Made, out: Path, *, json_: bool) -> None:
         kept = "no question" if best is None else f"version {best.number} of {len(track.rounds)}"
         total = "" if best is None or best.total is None else f", {best.total:.3f} of the maximum"
         console.print(f"{track.id}: {kept}{total}; ended: {track.stopped}.")
+    ten = first_and_kept(made.tracks)
+    if ten.means:
+        first_share, kept_share = ten.means["total"]
+        console.print(
+            f"By the ten aspects: first version {first_share:.3f}, kept {kept_share:.3f}; "
+            f"kept rated above {ten.won}, below {ten.lost}, alike {ten.tied}."
+        )
     if made.blind is not None:
         for rater, row in made.blind.rows.items():
             console.print(

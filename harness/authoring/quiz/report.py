@@ -14,7 +14,7 @@ from harness.authoring.quiz.asking import LETTERS, QuizTexts
 from harness.authoring.quiz.blind import BlindTable, as_form, key_of
 from harness.authoring.quiz.making import QuizRound, Track, remarks
 from harness.authoring.quiz.rubric import COMPONENTS, Component, Rubric
-from harness.authoring.quiz.tables import RoundTables
+from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept
 from harness.authoring.working import Ask, Work
 from harness.files import as_document, writing
 from harness.generation.rounds import MeanScore
@@ -129,6 +129,7 @@ def _as_json(made: Made, provenance: Provenance) -> dict[str, Any]:
             for track in made.tracks
         ],
         "tables": {name: table.as_json() for name, table in made.tables.items()},
+        "first_and_kept": first_and_kept(made.tracks).as_json(),
         "blind": made.blind.as_json() if made.blind else None,
         "provenance": provenance.as_json(),
     }
@@ -174,6 +175,7 @@ def _page(made: Made) -> Iterator[str]:
     yield "\n## The rounds"
     for name, table in made.tables.items():
         yield from _rounds(name, table)
+    yield from _first_and_kept(first_and_kept(made.tracks))
     if made.blind is not None and made.blind.rows:
         yield from _blind(made.blind)
 
@@ -257,6 +259,17 @@ def in_cell(cell: MeanScore | None, digits: int = 3) -> str:
     if cell is None:
         return ""
     return f"{cell.mean:.{digits}f}" + ("" if cell.deviation is None else f" ({cell.deviation:.{digits}f})")
+
+
+def _first_and_kept(table: FirstAndKept) -> Iterator[str]:
+    if not table.means:
+        return
+    yield "\n## First and kept version by the ten aspects\n"
+    yield "| mean share of the maximum | first | kept |\n|---|---|---|"
+    for name, (first, kept) in table.means.items():
+        yield f"| {name} | {first:.3f} | {kept:.3f} |"
+    yield f"\nKept version rated above the first: {table.won}, below: {table.lost}, alike: {table.tied}."
+    yield "It was chosen by scores of the same model, so this flatters it."
 
 
 def _blind(table: BlindTable) -> Iterator[str]:

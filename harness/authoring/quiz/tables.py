@@ -1,4 +1,4 @@
-"""The paper's tables of the rounds: scores (4, 5), lengths and answers (6, 7), what goes with the best (8). Pure."""
+"""The paper's tables of the rounds: scores (4, 5), lengths and answers (6, 7), the best (8); and table 2. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,73 @@ from typing import Any
 from scipy import stats
 
 from harness.authoring.quiz.making import QuizRound, Track, is_key_point
-from harness.authoring.quiz.rubric import COMPONENTS
+from harness.authoring.quiz.rubric import COMPONENTS, Component
 from harness.generation.rounds import ROUNDS, MeanScore
+from harness.llm.scores import TOP
 
 Row = tuple[MeanScore | None, ...]
 CARRIED = "carried on"
 LENGTH, RIGHT, SAME = "words", "answered right", "answer = key point"
 FEWEST = 3  # quizzes, for a correlation
+# The aspects by which a model's rating agreed best with the physicians (table 2; kappa .539).
+TEN: Mapping[Component, tuple[str, ...]] = {
+    "context": ("concision", "relevant", "misdirection"),
+    "question": ("concluding", "clarity"),
+    "answer": ("occurrence", "depth"),
+    "distractors": ("common-mistakes",),
+    "reasoning": ("logical-flow", "evidence"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAndKept:
+    """The first version beside the kept one by the paper's ten aspects, of those that the rubric has (table 2).
+
+    Attributes:
+        means: Mean share of the maximum by component, then ``total``: of the first and of the kept version.
+        won, lost, tied: How many quizzes' kept version is rated above, below or like the first one; where the first was
+            kept, they are the same and not counted.
+    """
+
+    means: Mapping[str, tuple[float, float]]
+    won: int
+    lost: int
+    tied: int
+
+    def as_json(self) -> dict[str, Any]:
+        means = {name: {"first": first, "kept": kept} for name, (first, kept) in self.means.items()}
+        return {"means": means, "won": self.won, "lost": self.lost, "tied": self.tied}
+
+
+def first_and_kept(tracks: Sequence[Track]) -> FirstAndKept:
+    """Rate the first and the kept version of every scored quiz by the ten aspects."""
+    pairs = [(track.rounds[0], track.best) for track in tracks if track.best is not None and track.rounds[0].critiques]
+    rated = [(_by_ten(first), _by_ten(kept)) for first, kept in pairs if kept.critiques]
+    names = [*COMPONENTS, "total"]
+    means = {
+        name: (statistics.fmean(first[name] for first, _ in rated), statistics.fmean(kept[name] for _, kept in rated))
+        for name in names
+        if rated and all(name in first and name in kept for first, kept in rated)
+    }
+    changed = [
+        round(_by_ten(kept)["total"] - _by_ten(first)["total"], 9)
+        for first, kept in pairs
+        if kept.number > 1 and "total" in _by_ten(first) and "total" in _by_ten(kept)
+    ]
+    return FirstAndKept(
+        means, sum(each > 0 for each in changed), sum(each < 0 for each in changed), sum(each == 0 for each in changed)
+    )
+
+
+def _by_ten(one: QuizRound) -> dict[str, float]:
+    """Return the share of the maximum by component, and of all together, by those of the ten that were scored."""
+    scores = {
+        part: [critique.scores[key] for key in TEN[part] if key in critique.scores]
+        for part, critique in one.critiques.items()
+    }
+    together = [score for found in scores.values() for score in found]
+    shares = {str(part): statistics.fmean(found) / TOP for part, found in scores.items() if found}
+    return {**shares, "total": statistics.fmean(together) / TOP} if together else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from harness.authoring.quiz.bank import LateInteraction, load_bank, load_outline
 from harness.authoring.quiz.blind import as_form, blind_table, by_model, key_of, read_forms
 from harness.authoring.quiz.making import remarks
 from harness.authoring.quiz.rubric import COMPONENTS, KINDS, PUBLISHED, Critique, load_rubric, read_critique
-from harness.authoring.quiz.tables import round_tables
+from harness.authoring.quiz.tables import TEN, first_and_kept, round_tables
 from harness.authoring.working import Ask, Unusable, advance
 from tests.harness.authoring.quizzes import CASE, finished, made, making, scores, scripted
 
@@ -122,7 +122,8 @@ def test_from_ninety_per_cent_on_it_is_good_enough(low: str, score: float, round
 def test_exactly_ninety_per_cent_are_enough() -> None:
     (track,) = made(partial(scripted, score=lambda _: 4.5))
 
-    assert (track.rounds[0].total, track.stopped) == (pytest.approx(0.9), "good enough")
+    assert track.rounds[0].total == pytest.approx(0.9)
+    assert track.stopped == "good enough"
 
 
 def test_what_cannot_be_read_ends_a_quiz_without_a_score_and_is_never_scored_zero() -> None:
@@ -251,6 +252,19 @@ def test_the_tables_hold_scores_lengths_answers_and_key_points_by_round() -> Non
     assert same == [0.5, 0.0, 0.0, 0.0]
     assert tables.correlations["words of the case"] == {"pearson": None, "spearman": None, "kendall": None}
     json.dumps(tables.as_json())
+
+
+def test_first_and_kept_version_are_rated_by_the_ten_aspects_of_the_paper() -> None:
+    better, same = made(partial(scripted, score=lambda number: number + 1))[0], made()[0]
+    unscored = made(partial(scripted, critique="{}"))[0]
+
+    table = first_and_kept([better, same, unscored])
+
+    assert sum(map(len, TEN.values())) == 10
+    assert all(set(keys) <= set(PUBLISHED[part]) for part, keys in TEN.items())
+    assert table.means["total"] == pytest.approx((0.5, 0.8))  # 2 and 3 of 5, then 5 and 3
+    assert (table.won, table.lost, table.tied) == (1, 0, 0)
+    assert first_and_kept([unscored]).means == {}
 
 
 def test_a_correlation_needs_three_quizzes_that_differ() -> None:

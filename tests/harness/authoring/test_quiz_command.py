@@ -65,6 +65,7 @@ def test_the_recorded_run_is_replayed_whole(recorded: tuple[Path, Result]) -> No
 
     assert done.exit_code == 0, done.output
     assert "total" in done.stdout
+    assert "By the ten aspects: first version 0.900, kept 0.917; kept rated above 1, below 2, alike 0." in done.stdout
     assert "Blind, model: kept version better 2, first 0, tie 0, inconsistent 1 of 3." in done.stdout
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     assert [(one["pair"], one["found_by"], one["stopped"], one["kept"]) for one in result["quizzes"]] == [
