@@ -149,6 +149,26 @@ def test_a_case_of_ones_own_waits_for_answers_by_file(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "result.json").exists()
 
 
+def test_a_case_may_be_a_patients_and_goes_to_no_host_that_was_not_named(tmp_path: Path) -> None:
+    case = tmp_path / "case.txt"
+    case.write_text("A 40-year-old woman feels a lump.", encoding="utf-8")
+    given = ("--case", case, "--topic", "t", "--key-point", "k", "--out", tmp_path / "out", "--model", "m")
+    with scripted_endpoint(reply) as endpoint:
+        environ = {"KLARTEXT_EMBEDDINGS_URL": endpoint.url, "KLARTEXT_MODEL_URL": "https://models.example/v1"}
+        refused = author("quiz", *given, "--encoder", "openai:scripted", environ=environ)
+        asked = {**environ, "KLARTEXT_MODEL_URL": endpoint.url, "KLARTEXT_DATA": str(tmp_path / "data")}
+        done = author("quiz", *given, "--encoder", "openai:scripted", environ=asked)
+
+    assert refused.exit_code == 2, refused.output
+    assert refused.stderr.startswith("klartext: Patient text would leave this machine to 'models.example'")
+    assert "lump" not in refused.stderr
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "out" / "answers.db").exists()
+    assert not (tmp_path / "data" / "answers.db").exists()
+    assert not (tmp_path / "out" / "draft.yaml").exists()
+
+
 BAD = [
     ("", "Say what the quiz is about: `--pair ID`, `--case FILE` or `--cases FILE`"),
     ("--pair pain --case {empty}", "one of them"),
