@@ -244,7 +244,12 @@ def _rounds(name: str, table: RoundTables) -> Iterator[str]:
         yield f"| {row} | " + " | ".join(in_cell(cell, digits) for cell in cells[: len(heads)]) + " |"
     ended = ", ".join(f"{count} {why}" for why, count in table.stopped.items())
     best = ", ".join(f"{count} in round {number}" for number, count in table.best.items())
-    yield f"\nEnded: {ended}. Best: {best or 'none'}."
+    taken = ", ".join(f"{count} took {number}" for number, count in table.rounds.items())
+    yield f"\nEnded: {ended}. Rounds: {taken or 'none'}. Best: {best or 'none'}."
+    for what, row in table.correlations.items():
+        found = [f"{measure} {value:.2f}" for measure, value in row.items() if value is not None]
+        if found:
+            yield f"\nBest round with the {what}: {', '.join(found)}."
 
 
 GROUPS = {

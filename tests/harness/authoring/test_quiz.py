@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,11 +14,12 @@ import yaml
 
 from bot import BadData
 from bot.testing import HashEncoder
-from harness.authoring.quiz.asking import Quiz, read_attempt, read_distractors, read_preference, read_quiz
+from harness.authoring.quiz.asking import Quiz, load_texts, read_attempt, read_distractors, read_preference, read_quiz
 from harness.authoring.quiz.bank import LateInteraction, load_bank, load_outline
 from harness.authoring.quiz.blind import as_form, blind_table, by_model, key_of, read_forms
 from harness.authoring.quiz.making import remarks
-from harness.authoring.quiz.rubric import COMPONENTS, KINDS, PUBLISHED, Critique, load_rubric, read_critique
+from harness.authoring.quiz.report import Made, Provenance, write_result
+from harness.authoring.quiz.rubric import COMPONENTS, KINDS, PUBLISHED, Critique, Kind, load_rubric, read_critique
 from harness.authoring.quiz.tables import TEN, first_and_kept, round_tables
 from harness.authoring.working import Ask, Unusable, advance
 from tests.harness.authoring.quizzes import CASE, finished, made, making, scores, scripted
@@ -80,6 +82,31 @@ def test_the_components_are_asked_for_in_sequence_with_examples_cut_to_what_a_st
     assert "Frau Berger hat am Morgen Deo benutzt" in seen["question/deo"]
     assert "Richtige Antwort" not in seen["attempt/deo/1"].rpartition("Beantworten Sie")[2]
     assert seen["correct/deo/1"].count("Grund ") == load_rubric("teach-back", "de").count
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_prompt_is_filled_in_for_each_kind_and_language(kind: Kind, language: str) -> None:
+    quizzes = making(kind, language, judge=True)
+    case = replace(CASE, topic="", key_point="")
+    prompts: dict[str, str] = {}
+
+    def reply(ask: Ask[Any]) -> str:
+        prompts[ask.id] = ask.messages[-1]["content"]
+        step, *_, part = ask.id.split("/")
+        if step == "critique":
+            return scores(part, 4 if "Fassung" in prompts[ask.id] else 3, kind, language)  # type: ignore[arg-type]
+        topics = json.dumps({"topics": quizzes.outline.topics[:9]})
+        return scripted(ask, topics=topics) if step == "topics" else scripted(ask)
+
+    advanced = finished(lambda: quizzes.all([case]), reply)
+
+    assert advanced.result is not None
+    assert (advanced.result[0].stopped, advanced.unusable) == ("last round", {})
+    assert len(prompts) == 2 + 4 + 4 * 6 + 3 + 2
+    assert [id_ for id_, text in prompts.items() if re.search(r"\$\w", text)] == []
+    german = [id_ for id_, text in prompts.items() if re.search(r"\b(Kontext|Frage|Thema|Ausgangstext): ", text)]
+    assert (len(german) == 0) == (language == "en")
 
 
 def test_a_growing_query_finds_other_examples() -> None:
@@ -267,7 +294,7 @@ def test_first_and_kept_version_are_rated_by_the_ten_aspects_of_the_paper() -> N
     assert first_and_kept([unscored]).means == {}
 
 
-def test_a_correlation_needs_three_quizzes_that_differ() -> None:
+def test_a_correlation_needs_three_quizzes_that_differ(tmp_path: Path) -> None:
     quick = made(partial(scripted, score=lambda _: 5))[0]
     late = made(partial(scripted, score=lambda number: number))[0]
     tracks = [
@@ -275,10 +302,19 @@ def test_a_correlation_needs_three_quizzes_that_differ() -> None:
         for track, length in ((quick, 30), (late, 10), (late, 12))
     ]
 
-    found = round_tables(tracks).correlations["words of the case"]
+    table = round_tables(tracks)
+    found = table.correlations["words of the case"]
+    rubric, texts = load_rubric("teach-back", "de"), load_texts("de")
+    write_result(
+        tmp_path, Made(tracks, {"all": table}, None, rubric, texts, None), Provenance({}, {}, "offline", {}, {})
+    )
 
     assert found["pearson"] is not None
     assert found["pearson"] < -0.9
+    page = (tmp_path / "result.md").read_text(encoding="utf-8")
+    assert "Rounds: 1 took 1, 2 took 4. Best: 1 in round 1, 2 in round 4." in page
+    assert re.search(r"Best round with the words of the case: pearson -(0\.9\d|1\.00), spearman -", page)
+    assert not (tmp_path / "draft.yaml").exists()
 
 
 def test_a_model_that_prefers_the_same_version_in_both_orders_is_counted_and_another_is_inconsistent() -> None:
