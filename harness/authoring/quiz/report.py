@@ -246,8 +246,8 @@ def _rounds(name: str, table: RoundTables) -> Iterator[str]:
     best = ", ".join(f"{count} in round {number}" for number, count in table.best.items())
     taken = ", ".join(f"{count} took {number}" for number, count in table.rounds.items())
     yield f"\nEnded: {ended}. Rounds: {taken or 'none'}. Best: {best or 'none'}."
-    for what, row in table.correlations.items():
-        found = [f"{measure} {value:.2f}" for measure, value in row.items() if value is not None]
+    for what, measures in table.correlations.items():
+        found = [f"{measure} {value:.2f}" for measure, value in measures.items() if value is not None]
         if found:
             yield f"\nBest round with the {what}: {', '.join(found)}."
 
