@@ -11,6 +11,7 @@ from harness.commands import (
     author_discussion,
     author_evidence,
     author_grades,
+    author_quiz,
     author_submit,
     judge,
     labels,
@@ -81,6 +82,7 @@ AUTHOR: Commands = {
     "discuss": Entry(author_discussion.discuss, "pair pain --out work/pain --prompts prompts.jsonl"),
     "corruption": Entry(author_discussion.corruption, "conversation.json --out work/corruption --model NAME"),
     "forms": Entry(author_discussion.forms, "work/pain"),
+    "quiz": Entry(author_quiz.quiz, "--pair radiation --out quizzes/radiation --prompts prompts.jsonl"),
 }
 
 

@@ -90,7 +90,7 @@ HARNESS_ROOMS: Mapping[str, tuple[str, ...]] = {
     "systems": (),
     "patients": (),
     "generation": ("patients", "llm"),
-    "authoring": ("generation", "patients", "llm"),
+    "authoring": ("judging", "labelling", "generation", "patients", "llm"),
     "running": ("patients", "systems"),
     "scoring": ("running",),
     "labelling": ("running",),

@@ -1,0 +1,207 @@
+"""First against kept version, judged blind: by people in a table, by a model in both orders. Table 1 of the paper.
+
+People get a CSV with both versions as A and B, in an order that depends on the quiz only and that nothing in the file
+tells; the key lies in a file of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bot import BadData
+from harness.authoring.quiz.asking import DIFFICULTIES, Difficulty, Quiz
+from harness.authoring.quiz.making import Track
+from harness.files import unreadable
+from harness.judging.agreement import MISSING, Ratings, cohen, percentage, point
+from harness.labelling.exchange import formula_safe
+
+Side = Literal["first", "kept", "tie"]
+SIDES: tuple[Side, ...] = ("first", "kept", "tie")
+COLUMNS = (
+    *("rater", "quiz", "topic", "key_point", "a", "b"),
+    *("better", "difficulty_a", "difficulty_b", "errors_a", "errors_b", "remark"),
+)
+GIVEN = {"a": "a", "b": "b", "1": "a", "2": "b", "tie": "tie", "": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one rater said of one quiz.
+
+    Attributes:
+        rater: A person's name, or ``model``.
+        quiz: Its id.
+        better: Which version; None where a model prefers another one in the other order.
+        difficulty: Of the first and the kept version.
+        errors: How many of the two versions were said to have an error.
+    """
+
+    rater: str
+    quiz: str
+    better: Side | None
+    difficulty: Mapping[str, Difficulty]
+    errors: Mapping[str, bool]
+
+
+def swapped(quiz: str) -> bool:
+    """Tell whether a form shows the kept version first."""
+    return hashlib.sha256(f"blind {quiz}".encode()).digest()[0] % 2 == 1
+
+
+def as_form(tracks: Sequence[Track]) -> str:
+    """Return the table that people fill in."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    for track in tracks:
+        if track.compared is None:
+            continue
+        a, b = reversed(track.compared) if swapped(track.id) else track.compared
+        shown = {"a": _shown(a, track.id), "b": _shown(b, track.id)}
+        row = {"quiz": track.id, "topic": track.case.topic, "key_point": track.case.key_point, **shown}
+        writer.writerow({name: formula_safe(value) for name, value in row.items()})
+    return out.getvalue()
+
+
+def key_of(tracks: Iterable[Track]) -> dict[str, dict[str, str]]:
+    """Return which version each form shows as A and as B."""
+    names = {False: {"a": "first", "b": "kept"}, True: {"a": "kept", "b": "first"}}
+    return {track.id: names[swapped(track.id)] for track in tracks if track.compared is not None}
+
+
+def _shown(quiz: Quiz, id_: str) -> str:
+    """Return a quiz as one cell; the right option is marked, as raters need it."""
+    options = "\n".join(f"{'*' if each == quiz.answer else '-'} {each}" for each in quiz.shuffled(f"form {id_}"))
+    return f"{quiz.context}\n\n{quiz.question}\n\n{options}"
+
+
+def read_forms(files: Sequence[Path], tracks: Sequence[Track]) -> list[Judgement]:
+    """Read forms that people have filled in; rows without a preference are not counted.
+
+    Raises:
+        BadData: A file is no such form, names a quiz that was not compared here, or holds other words than asked for.
+    """
+    compared = {track.id for track in tracks if track.compared is not None}
+    found: dict[tuple[str, str], Judgement] = {}
+    for file in files:
+        for number, row in _rows(file):
+            better = GIVEN.get(row["better"].strip().lower())
+            if better == "":
+                continue
+            quiz = row["quiz"] = row["quiz"].removeprefix("'")
+            if quiz not in compared:
+                raise BadData(
+                    f"{file}:{number} is about {quiz!r}, which has no two versions in this folder. Give its own form."
+                )
+            rater = row["rater"].strip()
+            if better is None or not rater:
+                what = "no rater" if not rater else f"better {row['better']!r}"
+                raise BadData(f"{file}:{number} has {what}. Write a name as rater, and a, b or tie as better.")
+            found[rater, quiz] = _judgement(file, number, row, better)
+    return list(found.values())
+
+
+def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.DictReader(stream)
+            lacking = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+            if lacking:
+                raise BadData(f"{file} has no column {lacking[0]!r}. Give a `blind.csv` that was filled in.")
+            return [(reader.line_num, {name: row.get(name) or "" for name in COLUMNS}) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadData(f"{file} cannot be read ({unreadable(error)}). Give a `blind.csv` that was filled in.") from error
+
+
+def _judgement(file: Path, number: int, row: Mapping[str, str], better: str) -> Judgement:
+    sides = {"a": "kept", "b": "first"} if swapped(row["quiz"]) else {"a": "first", "b": "kept"}
+    difficulty: dict[str, Difficulty] = {}
+    for shown, side in sides.items():
+        said = row[f"difficulty_{shown}"].strip().lower()
+        level = next((each for each in DIFFICULTIES if each == said), None)
+        if said and level is None:
+            raise BadData(f"{file}:{number} has difficulty {said[:40]!r}. Write easy, medium or hard, or nothing.")
+        if level is not None:
+            difficulty[side] = level
+    errors = {side: bool(row[f"errors_{shown}"].strip()) for shown, side in sides.items()}
+    return Judgement(row["rater"].strip(), row["quiz"], _side(sides.get(better)), difficulty, errors)
+
+
+def _side(name: str | None) -> Side:
+    return next((side for side in SIDES if side == name), "tie")
+
+
+def by_model(tracks: Sequence[Track]) -> list[Judgement]:
+    """Return what the model prefers: where its two orders differ, nothing. Difficulty and errors as in order AB."""
+    found = []
+    for track in tracks:
+        if set(track.verdicts) != {"ab", "ba"}:
+            continue
+        ab, ba = track.verdicts["ab"], track.verdicts["ba"]
+        said = {"a": "first", "b": "kept", "tie": "tie"}[ab.better]
+        turned = {"a": "kept", "b": "first", "tie": "tie"}[ba.better]
+        found.append(
+            Judgement(
+                "model",
+                track.id,
+                _side(said) if said == turned else None,
+                {"first": ab.difficulty["a"], "kept": ab.difficulty["b"]},
+                {"first": bool(ab.errors["a"]), "kept": bool(ab.errors["b"])},
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BlindTable:
+    """Preference and difficulty, a row for each rater.
+
+    Attributes:
+        rows: By rater.
+        agreement: Share of equal preferences of the two people; None unless two judged the same quiz.
+        kappa: Cohen's.
+    """
+
+    rows: Mapping[str, Mapping[str, Any]]
+    agreement: float | None
+    kappa: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"raters": dict(self.rows), "agreement": self.agreement, "kappa": self.kappa}
+
+
+def blind_table(judgements: Sequence[Judgement]) -> BlindTable:
+    """Count preferences (win, loss, tie, and of a model: inconsistent) and difficulties, as in Table 1."""
+    raters = sorted({one.rater for one in judgements}, key=lambda rater: (rater == "model", rater))
+    rows = {}
+    for rater in raters:
+        own = [one for one in judgements if one.rater == rater]
+        preferred: Counter[str] = Counter(one.better or "inconsistent" for one in own)
+        rows[rater] = {
+            "n": len(own),
+            **{name: preferred[name] for name in (*SIDES, "inconsistent")},
+            **{f"difficulty_{side}": _levels(own, side) for side in ("first", "kept")},
+            **{f"with_errors_{side}": sum(one.errors.get(side, False) for one in own) for side in ("first", "kept")},
+        }
+    people = [rater for rater in raters if rater != "model"]
+    if len(people) != 2:
+        return BlindTable(rows, None, None)
+    said = {(one.rater, one.quiz): SIDES.index(one.better or "tie") for one in judgements}
+    quizzes = sorted({one.quiz for one in judgements})
+    codes = np.array([[said.get((rater, quiz), MISSING) for rater in people] for quiz in quizzes])
+    ratings = Ratings(codes, len(SIDES))
+    return BlindTable(rows, point(percentage, ratings), point(cohen, ratings))
+
+
+def _levels(own: Sequence[Judgement], side: str) -> dict[str, int]:
+    levels = Counter(one.difficulty[side] for one in own if side in one.difficulty)
+    return {level: levels[level] for level in DIFFICULTIES}
