@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import typer
 
-from harness.commands import judge, labels, making, measuring, running, suites
+from harness.commands import author_rank, judge, labels, making, measuring, running, suites
 from harness.commands.advice import advise_, report_
 from harness.commands.batch import batch
 from harness.commands.comparing import compare_
@@ -60,7 +60,11 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 }
 
 # Drafting help: `klartext author NAME`.
-AUTHOR: Commands = {}
+AUTHOR: Commands = {
+    "rank": Entry(
+        author_rank.rank, "--pair pain --pair radiation --pair deodorant --out ranking --prompts prompts.jsonl"
+    ),
+}
 
 
 def part(app: typer.Typer) -> None:

@@ -89,7 +89,7 @@ HARNESS_ROOMS: Mapping[str, tuple[str, ...]] = {
     "systems": (),
     "patients": (),
     "generation": ("patients", "llm"),
-    "authoring": ("generation", "patients", "llm"),
+    "authoring": ("judging", "labelling", "generation", "patients", "llm"),
     "running": ("patients", "systems"),
     "scoring": ("running",),
     "labelling": ("running",),
@@ -140,6 +140,8 @@ OF_EXTRAS = {
     "pytest": {"harness.pytest_plugin", "harness.pytest_suite"},
     "requests": {"bot.adapters.otlp_tracing"},
     "sentence_transformers": {"bot.adapters.sentence_transformers_encoder"},
+    "torch": {"harness.authoring.ranking.transformer"},
+    "transformers": {"harness.authoring.ranking.transformer"},
 }
 # What comes with another package, and is a part of it to whoever uses it.
 WITHIN = {"httpx2": "openai", "pydantic_core": "pydantic", "starlette": "fastapi"}
