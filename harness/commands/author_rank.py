@@ -40,7 +40,7 @@ class RankedTexts:
         list[str] | None,
         typer.Option(
             "--manner",
-            help="How a model writes: plain, short, spoken, unaided; repeatable. Default: all; none with `--candidates`.",
+            help="How a model writes: plain, short, spoken, unaided; repeatable. Default: all, none with texts given.",
             metavar="NAME",
         ),
     ] = None
@@ -215,15 +215,10 @@ def _show(ranked: Ranked, out: Path) -> None:
 
     console = plain_console(soft_wrap=True)
     study, outcome = ranked.study, ranked.outcome
-    for title, columns, controls in (
-        ("Mean rank of each text over pairs, 1 the best", study.systems, False),
-        ("With control cases, which should come last", study.columns, True),
-    ):
-        table = plain_table(title, "evaluator", "task", *columns)
-        for one in outcome.solved:
-            means = one.ranks(controls=controls).mean(axis=0)
-            table.add_row(one.evaluator, one.task, *(f"{mean:.2f}" for mean in means))
-        console.print(table)
+    table = plain_table("Mean rank of each text over pairs, 1 the best", "evaluator", "task", *study.systems)
+    for one in outcome.solved:
+        table.add_row(one.evaluator, one.task, *(f"{mean:.2f}" for mean in one.ranks(controls=False).mean(axis=0)))
+    console.print(table)
     for one in outcome.solved:
         misled = [control for control, before in one.misled_by.items() if before]
         console.print(f"{one.evaluator}, {one.task}: misled by {', '.join(misled) or 'none'}.")

@@ -154,7 +154,7 @@ def hypotheses(item: Item) -> list[str]:
 
 @dataclass(frozen=True)
 class _Regression:
-    """Conditional logistic regression over the options: labels have weights of their own, a quiz's options share them."""
+    """Conditional logistic regression over the options: labels have weights of their own, a quiz's options share."""
 
     owner: EmbeddingEvaluator
     directions: Floats

@@ -93,6 +93,7 @@ def as_json(ranked: Ranked) -> dict[str, Any]:
         "near_copies_left_out": dict(outcome.left_out),
         "solved": [_solved(one, outcome) for one in outcome.solved],
         "scores": {evaluator: {task: _score(outcome, evaluator, task) for task in TASKS} for evaluator in EVALUATORS},
+        "true_statements_copied": {system: study.copied(system) for system in study.systems},
         "length": {name: one.as_json() for name, one in _length(ranked).items()},
         "raters": people and _people(people),
         "provenance": dict(ranked.provenance),
@@ -171,9 +172,9 @@ def _page(ranked: Ranked) -> Iterator[str]:
     yield f"# Ranking of {counted(len(study.systems), 'text')} for {counted(len(study.pair_ids), 'pair')}\n"
     yield f"> {NOTICE}\n"
     yield (
-        "A text is the better, the more it helps a small evaluator to solve tasks on its pair: choose the right answer of "
-        "a quiz, tell true statements from false ones, tell what follows from the answer. This measures what a text tells, "
-        "not whether it is right, kind or easy to read; whoever releases a text reads it.\n"
+        "A text is the better, the more it helps a small evaluator to solve tasks on its pair: choose the right answer "
+        "of a quiz, tell true statements from false ones, tell what follows from the answer. This measures what a text "
+        "tells, not whether it is right, kind or easy to read; whoever releases a text reads it.\n"
     )
     yield from _verdict(ranked)
     yield "\n## Ranks of the texts (1 is the best; mean over pairs)\n"
@@ -280,6 +281,7 @@ def _raters(people: Compared) -> Iterator[str]:
 def _with(value: float | None, interval: Interval | None) -> str:
     if value is None:
         return "undefined"
+    value += 0.0  # never "-0.00"
     return f"{value:.2f}" + ("" if interval is None else f" ({interval.low:.2f} to {interval.high:.2f})")
 
 
@@ -304,11 +306,11 @@ def _pairs(ranked: Ranked) -> Iterator[str]:
 def _method(ranked: Ranked) -> Iterator[str]:
     study, outcome = ranked.study, ranked.outcome
     yield "\n## How it was done\n"
-    yield f"- Evaluator: {outcome.by}. Each is trained on all folds of the pairs but one, and tested on it ({study.folds})."
+    yield f"- Evaluator: {outcome.by}. Trained on all folds of pairs but one, tested on that ({study.folds} folds)."
     dropped = sum(outcome.left_out.values())
     yield (
-        f"- No pair is in training and test at once. {counted(dropped, 'case')} of training were left out as near copies "
-        "of the test."
+        f"- No pair is in training and test at once. {counted(dropped, 'case')} of training were left out as near "
+        "copies of the test."
     )
     if ranked.incomplete:
         yield f"- Left out, since a text is missing: {', '.join(ranked.incomplete)}."
@@ -319,6 +321,8 @@ def _method(ranked: Ranked) -> Iterator[str]:
     yield f"- Items: {said}. Those by rule are sentences of the whole answer and changed ones."
     words = {name: fmean(len(text.split()) for text in study.candidates[name].values()) for name in study.systems}
     yield "- Mean words: " + ", ".join(f"{name} {mean:.0f}" for name, mean in words.items()) + "."
+    copied = ", ".join(f"{name} {share(study.copied(name), none='–')}" for name in study.systems)
+    yield f"- True statements that stand nearly so in the texts (such tasks measure copying): {copied}."
     length = ", ".join(f"{name} {_with(one.tau, None)}" for name, one in _length(ranked).items())
     yield f"- The longer the better? Kendall's tau-b between length and rank: {length}."
     yield f"- The expert's text ({EXPERT}) competes with the others; tasks are made from the pair's whole answer."

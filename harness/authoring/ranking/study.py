@@ -1,7 +1,7 @@
 """Train evaluators on some pairs, let them solve the tasks of others with each text, and rank the texts by it. Pure.
 
 After seed paper 002, sections 3 and 4. Pairs are dealt into folds; an evaluator never sees a pair that it is tested on,
-nor an item or a text that is nearly one of the test. Of the texts of a pair, the better one is the one with which the right
+nor an item or a text that is nearly one of the test. Of the texts of a pair, the better is that with which the right
 option gets the higher chance, averaged over the pair's items of a task; ranks are averaged over pairs. Beside the texts
 compete the paper's control cases, which should come last: no text, the label alone, the text of another pair, and
 passages retrieved from the other answers.
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,19 @@ class Study:
         order = list(self.pair_ids)
         random.Random(f"folds/{self.seed}").shuffle(order)
         return {pair_id: number % self.folds for number, pair_id in enumerate(order)}
+
+    def copied(self, system: str) -> float | None:
+        """Return the share of statements, true by the answer, that stand (nearly) so in a system's texts; None: none is.
+
+        Whoever copies the answer has these tasks solved already.
+        """
+        kept: dict[str, NearCopies] = {}
+        for pair_id, text in self.candidates[system].items():
+            kept[pair_id] = NearCopies()
+            for sentence in sentences(text):
+                kept[pair_id].add(sentence, pair_id)
+        true = [one for one in self.items if one.task != "quiz" and one.right == 0 and one.pair_id in kept]
+        return fmean(kept[one.pair_id].find(one.prompt) is not None for one in true) if true else None
 
     def text(self, item: Item, column: str) -> str:
         """Return what is read with an item: the text of a system, or a control case."""

@@ -1,7 +1,7 @@
 """A small transformer encoder, fine-tuned on CPU as an evaluator: the way of seed paper 002.
 
-Extra `sentence-transformers`. Each hypothesis is read together with the text, cut at `MOST_TOKENS`, by an encoder with one linear layer on top. The
-folder of any BERT-like encoder will do, also that of a sentence-transformers model.
+Each hypothesis is read together with the text, cut at `MOST_TOKENS`, by an encoder with one linear layer on top. The
+folder of any BERT-like encoder will do, also that of a sentence-transformers model; the extra of that name is needed.
 """
 
 from __future__ import annotations
