@@ -29,10 +29,12 @@ class TransformerEvaluator:
     Attributes:
         folder: Where the encoder lies; nothing is downloaded.
         epochs: How often the cases are read.
+        rate: Learning rate.
     """
 
     folder: Path
     epochs: int = EPOCHS
+    rate: float = RATE
 
     @property
     def name(self) -> str:
@@ -52,7 +54,9 @@ class TransformerEvaluator:
             ) from error
         labels = 1 if cases[0].item.task == "quiz" else len(cases[0].item.options)
         solver = _FineTuned(tokenizer, encoder, torch.nn.Linear(encoder.config.hidden_size, labels))
-        optimizer = torch.optim.AdamW([*encoder.parameters(), *solver.head.parameters()], lr=RATE, weight_decay=0.01)
+        optimizer = torch.optim.AdamW(
+            [*encoder.parameters(), *solver.head.parameters()], lr=self.rate, weight_decay=0.01
+        )
         order = np.random.default_rng(seed)
         encoder.train()
         for _ in range(self.epochs):

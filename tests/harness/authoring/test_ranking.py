@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,13 +12,21 @@ import numpy as np
 import pytest
 
 from bot import BadData, Catalog, NearCopies, load_catalog, locate, sentences
-from bot.testing import HashEmbedder
+from bot.testing import HashEncoder
 from harness.authoring.ranking import study as studies
 from harness.authoring.ranking.asking import Plan, load_texts, read_items, read_text
 from harness.authoring.ranking.evaluators import Case, EmbeddingEvaluator
 from harness.authoring.ranking.raters import Form, Ranks, compared, correlation, read_ranks
 from harness.authoring.ranking.study import CONTROLS, EVALUATORS, EXPERT, Study, friedman, run_study
-from harness.authoring.ranking.tasks import Item, falsified, quiz_item, read_candidates, read_quizzes, rule_items
+from harness.authoring.ranking.tasks import (
+    Item,
+    QuizLine,
+    falsified,
+    quiz_item,
+    read_candidates,
+    read_quizzes,
+    rule_items,
+)
 from harness.authoring.working import Unusable
 
 PAIRS = ["deodorant", "pain", "radiation", "jewellery", "compression", "ultrasound", "companion", "costs"]
@@ -29,7 +39,7 @@ def catalog() -> Catalog:
 
 def _study(catalog: Catalog, pairs: Sequence[str] = PAIRS, folds: int = 4) -> tuple[Study, EmbeddingEvaluator]:
     words = load_texts("de")
-    reading = EmbeddingEvaluator(HashEmbedder(), words.rules.negations)
+    reading = EmbeddingEvaluator(HashEncoder(), words.rules.negations)
     pick = catalog.pair
     candidates = {
         EXPERT: {id_: pick(id_).easy_answer or "" for id_ in pairs},
@@ -56,12 +66,12 @@ def test_a_sentence_is_made_false_in_one_place(lang: str, sentence: str, wrong: 
 def test_a_sentence_with_both_opposites_is_not_turned_into_nonsense() -> None:
     rules = load_texts("de").rules
 
-    assert falsified("Vorher größer, nachher kleiner.", rules) is None
+    assert falsified("Die Brust wirkt vorher größer und nachher kleiner.", rules) is None
 
 
 @pytest.mark.parametrize("lang", ["de", "en"])
-def test_rules_make_as_many_true_as_false_statements_and_none_serves_two_tasks(lang: str) -> None:
-    content = load_catalog(locate("mammography"), lang)
+def test_rules_make_as_many_true_as_false_statements_and_none_serves_two_tasks(catalog: Catalog, lang: str) -> None:
+    content = catalog if lang == "de" else load_catalog(locate("mammography"), lang)
     items = rule_items(content, [pair.id for pair in content.pairs], load_texts(lang).rules)
 
     for task in ("truth", "entailment"):
@@ -121,7 +131,7 @@ def test_a_candidate_is_read_without_fence_and_heading_and_an_essay_is_refused()
 
 
 def test_an_unknown_manner_is_refused_with_those_there_are(catalog: Catalog) -> None:
-    with pytest.raises(BadData, match="no manner 'rhymed'. Known: plain, short, spoken, unaided"):
+    with pytest.raises(BadData, match=r"no manner .rhymed.\. Known: plain, short, spoken, unaided"):
         Plan(catalog, ("pain",), ("rhymed",), True, load_texts("de"))
 
 
@@ -139,7 +149,7 @@ def test_no_evaluator_sees_a_pair_it_is_tested_on_nor_a_near_copy(catalog: Catal
                 tested.add(item.text, item.id)
 
         assert dropped >= 1
-        assert {study.fold_of[case.item.pair_id] for case in known} == {1, 2, 3}
+        assert 0 not in {study.fold_of[case.item.pair_id] for case in known}
         assert not [case for case in known if tested.find(case.item.text)]
         assert all((case.text == "") == (name == "baseline") for case in known)
 
@@ -159,6 +169,19 @@ def test_a_text_that_says_what_is_asked_is_ranked_before_one_of_another_pair(cat
     assert outcome.skipped.keys() == {"quiz"}
     again = run_study(_study(catalog)[0], reading)
     assert np.array_equal(one.chances, again.of("expert-trained", "entailment").chances)  # type: ignore[union-attr]
+
+
+def test_a_task_of_which_all_pairs_have_the_same_items_is_left_out_not_trained_on_nothing(catalog: Catalog) -> None:
+    study, reading = _study(catalog)
+    same = [
+        Item(f"truth/{id_}/{n}", "truth", id_, f"Wort {n}", ("true", "false"), n % 2, "model")
+        for id_ in PAIRS
+        for n in (1, 2)
+    ]
+    words, texts = study.texts, study.candidates
+
+    with pytest.raises(BadData, match="truth: 16 items; 0 of them to train on"):
+        run_study(Study(catalog, texts, same, words, reading), reading)
 
 
 def test_control_cases_are_what_they_say(catalog: Catalog) -> None:
@@ -192,14 +215,12 @@ def test_friedman_is_scipys_and_says_why_there_is_none() -> None:
 
 
 def test_an_evaluator_learns_from_the_text_and_ignores_places_of_options(catalog: Catalog) -> None:
-    study, reading = _study(catalog)
+    _, reading = _study(catalog)
     quiz = {
         "question": "Was stört im Bild?",
         "options": ("Deo und Creme", "Wasser", "Seife", "Luft"),
         "right": "Deo und Creme",
     }
-    from harness.authoring.ranking.tasks import QuizLine
-
     items = [quiz_item(QuizLine(pair="deodorant", **quiz), f"quiz/{n}", "file") for n in range(12)]  # type: ignore[arg-type]
     assert len({item.right for item in items}) > 1
     solver = reading.fit([Case(item, "Deo und Creme stören im Bild.") for item in items], seed=0)
@@ -215,9 +236,6 @@ def _form(catalog: Catalog) -> Form:
 
 
 def _filled(form: Form, path: Path, ranks: Sequence[int], examples: int = 5, delimiter: str = ",") -> Path:
-    import csv
-    import io
-
     rows = list(csv.reader(io.StringIO(form.as_csv())))
     order = ["expert", "whole", "other"]
     for row in rows[1:]:
@@ -249,7 +267,7 @@ def test_ranks_come_back_from_a_spreadsheet_with_ties_and_hide_whose_texts_they_
         (lambda text: text.replace(",1,", ",gut,", 1), "'gut' is no rank"),
         (lambda text: text.replace(",1,", ",,", 1), "has 2 of 3 ranks"),
         (lambda text: text.replace("rank", "Rang", 1), "has no column 'rank'"),
-        (lambda text: text.replace("Brust", "Bein", 1), "is not the one that is ranked here"),
+        (lambda text: text.replace("Brust", "Bein"), "is not the one that is ranked here"),
         (lambda text: text.replace("\ncompanion,", "\nnobody,", 1), "there is no text"),
     ],
 )
