@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from bot import Encoder, fold, sentences, words
+from bot import Encoder, fold, split_sentences, words
 from harness.authoring.ranking.tasks import Item
 
 Floats = NDArray[np.float64]
@@ -94,7 +94,7 @@ class EmbeddingEvaluator:
         """
         read = [hypotheses(case.item) for case in cases]
         self.vectors([text for several in read for text in several])
-        self.vectors([sentence for case in cases for sentence in sentences(case.text)])
+        self.vectors([sentence for case in cases for sentence in split_sentences(case.text)])
         seen = [
             np.array([self._cues(text, case) for text in several]) for several, case in zip(read, cases, strict=True)
         ]
@@ -102,7 +102,7 @@ class EmbeddingEvaluator:
         for several, case in zip(read, cases, strict=True):
             vectors = self.vectors(several)
             if case.text:
-                vectors = vectors + self.vectors(sentences(case.text)).mean(axis=0)
+                vectors = vectors + self.vectors(split_sentences(case.text)).mean(axis=0)
             joint.append(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
         return seen, joint
 
@@ -111,7 +111,7 @@ class EmbeddingEvaluator:
         own = [float(denied), float(bool(numbers)), len(hypothesis.split()) / 20]
         if not case.text:
             return [*own, *[0.0] * 9]
-        parts = sentences(case.text)
+        parts = split_sentences(case.text)
         closeness = self.vectors(parts) @ self.vectors([hypothesis])[0]
         order = np.argsort(-closeness)
         nearest, best = parts[order[0]], float(closeness[order[0]])

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import friedmanchisquare, rankdata
 
-from bot import BadData, Catalog, NearCopies, sentences
+from bot import BadData, Catalog, NearCopies, split_sentences
 from harness.authoring.ranking.asking import RankTexts
 from harness.authoring.ranking.evaluators import Case, EmbeddingEvaluator, Evaluator, Floats
 from harness.authoring.ranking.tasks import TASKS, Item, Task
@@ -101,7 +101,7 @@ class Study:
         kept: dict[str, NearCopies] = {}
         for pair_id, text in self.candidates[system].items():
             kept[pair_id] = NearCopies()
-            for sentence in sentences(text):
+            for sentence in split_sentences(text):
                 kept[pair_id].add(sentence, pair_id)
         true = [one for one in self.items if one.task != "quiz" and one.right == 0 and one.pair_id in kept]
         return fmean(kept[one.pair_id].find(one.prompt) is not None for one in true) if true else None
@@ -128,7 +128,7 @@ class Study:
     @cached_property
     def _documents(self) -> tuple[list[str], Floats]:
         ids = [pair.id for pair in self.catalog.pairs]
-        vectors = [self.encoder.vectors(sentences(self.catalog.pair(id_).answer)).mean(axis=0) for id_ in ids]
+        vectors = [self.encoder.vectors(split_sentences(self.catalog.pair(id_).answer)).mean(axis=0) for id_ in ids]
         return ids, np.array([vector / np.linalg.norm(vector) for vector in vectors])
 
     def _passages(self, item: Item) -> str:

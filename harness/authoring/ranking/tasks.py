@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from bot import BadData, Catalog, Pair, fold, sentences, words
+from bot import BadData, Catalog, Pair, fold, split_sentences, words
 from harness.files import Record, read_lines, unreadable
 
 Task = Literal["quiz", "truth", "entailment"]
@@ -85,7 +85,9 @@ class Rules(Record):
 def rule_items(catalog: Catalog, pair_ids: Sequence[str], rules: Rules) -> list[Item]:
     """Make statements from the answers of pairs, in the order of the pairs; deterministic."""
     items: list[Item] = []
-    stand_alone = {id_: [one for one in sentences(catalog.pair(id_).answer) if _stands(one, rules)] for id_ in pair_ids}
+    stand_alone = {
+        id_: [one for one in split_sentences(catalog.pair(id_).answer) if _stands(one, rules)] for id_ in pair_ids
+    }
     for pair_id in pair_ids:
         for number, sentence in enumerate(stand_alone[pair_id]):
             wrong = falsified(sentence, rules)

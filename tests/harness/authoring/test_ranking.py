@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot import BadData, Catalog, NearCopies, load_catalog, locate, sentences
+from bot import BadData, Catalog, NearCopies, load_catalog, locate, split_sentences
 from bot.testing import HashEncoder
 from harness.authoring.ranking import study as studies
 from harness.authoring.ranking.asking import Plan, load_texts, read_items, read_text
@@ -193,7 +193,7 @@ def test_control_cases_are_what_they_say(catalog: Catalog) -> None:
     assert study.text(item, "noise") in {study.candidates[EXPERT][id_] for id_ in PAIRS if id_ != "pain"}
     passages = study.text(item, "passages")
     assert 0 < len(passages) <= 3 * 301
-    assert not set(sentences(passages)) & set(sentences(catalog.pair("pain").answer)[:3])
+    assert not set(split_sentences(passages)) & set(split_sentences(catalog.pair("pain").answer)[:3])
 
 
 def test_who_is_ranked_first_by_a_control_case_is_said() -> None:
