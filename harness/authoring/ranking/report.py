@@ -31,7 +31,7 @@ from harness.console import chance, counted, share
 from harness.files import as_document, writing
 from harness.statistics import Interval
 
-RESULT, PAGE, FORM = "result.json", "result.md", "form.csv"
+RESULT, PAGE, FORM, GUIDE = "result.json", "result.md", "form.csv", "form.md"
 NOTICE = "Drafts, written by a language model or by others. No clinician has approved them; patients must not see them."
 READING = {EXPERT_TRAINED: "trained with the expert's texts", MODEL_TRAINED: "trained with the other texts"}
 
@@ -63,6 +63,7 @@ def write_result(folder: Path, ranked: Ranked, form: Form | None) -> None:
         if form is not None and ranked.compared is None:
             # Spreadsheets read UTF-8 by its mark only.
             (folder / FORM).write_text("\ufeff" + form.as_csv(), encoding="utf-8")
+            (folder / GUIDE).write_text(form.heading + "\n", encoding="utf-8")
 
 
 def as_json(ranked: Ranked) -> dict[str, Any]:

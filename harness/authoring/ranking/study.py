@@ -24,6 +24,7 @@ from bot import BadData, Catalog, NearCopies, split_sentences
 from harness.authoring.ranking.asking import RankTexts
 from harness.authoring.ranking.evaluators import Case, EmbeddingEvaluator, Evaluator, Floats
 from harness.authoring.ranking.tasks import TASKS, Item, Task
+from harness.console import counted
 from harness.statistics import Interval, clustered_share, holm
 
 EXPERT = "expert"  # the pair's own text
@@ -68,7 +69,7 @@ class Study:
             )
         if len(pairs) < max(FEWEST_PAIRS, self.folds):
             raise BadData(
-                f"{len(pairs)} pairs have all texts, and {self.folds} folds need at least "
+                f"All texts are there for {counted(len(pairs), 'pair')}; {self.folds} folds need "
                 f"{max(FEWEST_PAIRS, self.folds)}. Name more with `--pair`, or give fewer `--folds`."
             )
         if any(set(texts) != pairs for texts in self.candidates.values()):

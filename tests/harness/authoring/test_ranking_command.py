@@ -90,6 +90,7 @@ def test_the_page_says_who_is_misled_and_holds_the_papers_tables(recorded: Path)
 
 def test_people_rank_beside_the_evaluators(recorded: Path) -> None:
     before = (recorded / "form.csv").read_bytes()
+    assert "5 ist für Texte, in denen etwas klar falsch ist" in (recorded / "form.md").read_text(encoding="utf-8")
     samples = [part for name in ("a", "b") for part in ("--ranks", RECORDED / f"sample-{name}.csv")]
 
     done = _rank(*_named(PAIRS), "--out", recorded, *samples)
@@ -126,7 +127,7 @@ def test_texts_from_a_file_are_ranked_by_rules_without_any_model(tmp_path: Path)
 
 
 def test_a_live_model_is_asked_once_more_for_what_cannot_be_used_and_the_ranking_is_done(tmp_path: Path) -> None:
-    refused = []
+    refused: list[str] = []
 
     def reply(messages: list[dict[str, str]]) -> str:
         asked = messages[-1]["content"]
@@ -186,7 +187,7 @@ def _line(tmp_path: Path, name: str, record: Any) -> Path:
         (["--candidates", "missing.jsonl"], "missing.jsonl cannot be read (there is no such file)"),
         (
             ["--candidates", "{file:one}", "--statements", "rules"],
-            "1 pairs have all texts, and 4 folds need at least 4.",
+            "All texts are there for 1 pair; 4 folds need 4.",
         ),
         (
             ["--pair", "pain", "--statements", "rules", "--manner", "short", "--answers", "{file:alien}"],
