@@ -16,6 +16,7 @@ from bot.resources import data_folder, usable_cores
 from bot.response import Method, Response
 from bot.settings import Settings
 from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, sanitise, words
+from bot.text import sentences as split_sentences
 from bot.wiring import make_encoder
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "measure",
     "read_question_set",
     "sanitise",
+    "split_sentences",
     "syllables",
     "usable_cores",
     "words",

@@ -12,6 +12,7 @@ from harness.commands import (
     author_evidence,
     author_grades,
     author_quiz,
+    author_rank,
     author_submit,
     judge,
     labels,
@@ -83,6 +84,9 @@ AUTHOR: Commands = {
     "corruption": Entry(author_discussion.corruption, "conversation.json --out work/corruption --model NAME"),
     "forms": Entry(author_discussion.forms, "work/pain"),
     "quiz": Entry(author_quiz.quiz, "--pair radiation --out quizzes/radiation --prompts prompts.jsonl"),
+    "rank": Entry(
+        author_rank.rank, "--pair pain --pair radiation --pair deodorant --out ranking --prompts prompts.jsonl"
+    ),
 }
 
 

@@ -146,6 +146,8 @@ OF_EXTRAS = {
         *("bot.adapters.sentence_transformers_encoder", "harness.authoring.evidence.transformers"),
     },
     "trafilatura": {"harness.authoring.evidence.documents"},
+    "torch": {"harness.authoring.ranking.transformer"},
+    "transformers": {"harness.authoring.ranking.transformer"},
 }
 # What comes with another package, and is a part of it to whoever uses it.
 WITHIN = {"httpx2": "openai", "pydantic_core": "pydantic", "starlette": "fastapi"}
