@@ -19,6 +19,7 @@ from bot.release.publishing import Publisher
 from bot.release.release import Releases, Unpacked
 from bot.settings import Settings
 from bot.staff.calls import Calls
+from bot.web.staff.wording import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,16 @@ class Verdict:
     Attributes:
         check: Its name, a label of the console.
         passed: Whether a release may be made; None: it could not tell, and is not in the way.
-        line: What it found, in one line.
+        line: What it found, in one line, as commands say it.
         to: The page that shows more, below `/console`; empty: there is none.
+        said: The same for pages, which say it in their own language; empty: they show `line`.
     """
 
     check: str
     passed: bool | None
     line: str
     to: str = ""
+    said: Sequence[Said] = ()
 
 
 @dataclass(frozen=True, slots=True)

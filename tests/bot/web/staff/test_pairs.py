@@ -144,7 +144,7 @@ def test_a_curator_writes_a_draft_and_gives_it_up(staff: Staff) -> None:
     act = staff.console.tools.acts.read(what=f"pair {pair_id} de")[0]
 
     assert "The draft is saved" in browser.text
-    assert "The answer has 3 words, outside 50 to 120." in browser.text
+    assert "The answer has 3 words; 50 to 120 are wanted." in browser.text
     assert draft is not None
     assert draft.pair is not None
     assert (draft.pair.answer, draft.pair.variants[0].by) == (
@@ -250,7 +250,7 @@ def test_an_expired_pair_says_that_it_is_withheld_and_how_to_renew_it(tmp_path: 
         sign()
         browser = staff.logged_in("rene", "curator")
         browser.open(f"{CONSOLE}/pairs")
-        assert "1 pairs have expired" in browser.text
+        assert "1 pair has expired" in browser.text
         browser.open(f"{CONSOLE}/pairs/{pair_id}")
         assert "withheld from patients" in browser.text
         save(browser, de__valid_until=(now().date() + timedelta(days=100)).isoformat())
