@@ -18,7 +18,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Standing = Literal["open", "variant", "near miss", "new pair", "not ours", "staff", "done"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
 # What can be decided without writing a text.
-SIMPLE: tuple[Standing, ...] = ("new pair", "not ours", "staff", "done")
+SIMPLE: tuple[Standing, ...] = ("not ours", "staff", "done")
 Sort = Literal["size", "newest", "oldest", "probability"]
 SORTS: tuple[Sort, ...] = get_args(Sort)
 # A mark that stands for personal data, in both languages of `bot.curation.scrub`, and what looks like one.
@@ -282,7 +282,7 @@ def named_as_before(groups: Sequence[Sequence[int]], before: Mapping[int, int]) 
     return [names[number] for number in range(len(groups))]
 
 
-MOST_CLUSTERS = 50
+MOST_NAMED = 500  # clusters or items, in one address or form
 Flaw = Literal["", "empty", "long", "mark", "personal", "name"]
 
 
@@ -295,18 +295,20 @@ def flaw_of(text: str) -> Flaw:
     return "mark" if MARK.search(text) else ""
 
 
-def asked_of(inbox: Inbox, cluster: str) -> dict[str, dict[str, str]]:
-    """Return what a new pair begins with: of clusters that are to become one, by number and commas (below 0: an item),
-    the scrubbed texts by language, each with the pseudonym of its conversation.
-    """
-    if not cluster.removeprefix("-").isdecimal() or len(cluster) > 10:
-        return {}
-    number = int(cluster)
-    chosen = (
-        Wanted(state="new pair", ids=frozenset({-number})) if number < 0 else Wanted(state="new pair", cluster=number)
-    )
-    ids = [row.id for row in sorted(inbox.rows(chosen), key=lambda row: (row.place, row.id))]
-    names, found = inbox.pseudonyms(ids), dict[str, dict[str, str]]()
-    for item in inbox.items(ids):
+def chosen_of(inbox: Inbox, written: str) -> list[Item]:
+    """Return the open items that an address or a form names: clusters by number and commas; below 0: single items."""
+    ids = list[int]()
+    for each in written.split(",")[:MOST_NAMED]:
+        digits = each.removeprefix("-")
+        if digits.isascii() and digits.isdecimal() and len(digits) < 10:
+            rows = inbox.rows(Wanted(cluster=int(each)))
+            ids += [row.id for row in sorted(rows, key=lambda row: (row.place, row.id))]
+    return [item for item in inbox.items(list(dict.fromkeys(ids))) if item.state == "open"]
+
+
+def asked_of(inbox: Inbox, items: Sequence[Item]) -> dict[str, dict[str, str]]:
+    """Return what a new pair begins with: the scrubbed texts by language, each with its conversation."""
+    names, found = inbox.pseudonyms([item.id for item in items]), dict[str, dict[str, str]]()
+    for item in items:
         found.setdefault(item.language, {})[item.text] = names.get(item.id, "")
     return found

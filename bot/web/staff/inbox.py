@@ -17,7 +17,6 @@ from bot.catalog.catalog import Pair
 from bot.curation.scrub import scrub
 from bot.editorial.inbox import (
     KINDS,
-    MOST_CLUSTERS,
     SIMPLE,
     SORTS,
     STANDINGS,
@@ -35,6 +34,7 @@ from bot.editorial.jobs import Job
 from bot.editorial.people import Person
 from bot.editorial.workbench import Stale
 from bot.text import fold
+from bot.web.middleware import CONSOLE
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.inbox_adding import Adder, Adds, Text, draft_texts, still_there
 from bot.web.staff.inbox_sorting import Sorter
@@ -261,16 +261,22 @@ class InboxArea(Area):
                 return self._refused(visit, back, "inbox_two_pairs")
             pair = target or items[0].pair
             return self._form(visit, wish, pair, draft_texts(items), items)  # type: ignore[arg-type]  # one of Adds
+        if wish == "new pair":
+            return self._begin_pair(visit, items)
         if wish not in SIMPLE:
             raise StaffProblem(HTTPStatus.BAD_REQUEST)
         note = scrub(visit.said("note").strip()[:500], items[0].language).text if wish == "staff" else ""
         decision = Decision(wish, secrets.token_hex(8), [item.id for item in items], note=note)
         if (refused := self._stored(visit, decision, back)) is not None:
             return refused
-        if wish == "new pair" and not visit.wants_json:
-            clusters = dict.fromkeys(str(item.cluster or -item.id) for item in items)
-            return go_to(f"/new-pair?cluster={','.join(list(clusters)[:MOST_CLUSTERS])}")
         return self._done(visit, decision, back)
+
+    def _begin_pair(self, visit: StaffVisit, items: Sequence[Item]) -> Response:
+        """Go to the page of a new pair with these questions: they are decided when its draft is stored, not before."""
+        if not visit.may("edit"):
+            raise StaffProblem(HTTPStatus.FORBIDDEN)
+        to = f"/new-pair?cluster={','.join(str(-item.id) for item in items)}"
+        return JSONResponse({"state": "open", "to": f"{CONSOLE}{to}"}) if visit.wants_json else go_to(to)
 
     def _stored(self, visit: StaffVisit, decision: Decision, back: str) -> Response | None:
         """Store a decision; return what is said where somebody else was faster."""

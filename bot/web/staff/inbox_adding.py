@@ -204,6 +204,8 @@ def still_there(lost: Sequence[Lost], candidate: Candidate) -> list[tuple[Lost, 
             continue
         pair = candidate.pair(origin.language, origin.pair)
         texts = [variant.text for variant in pair.variants] if pair is not None else []
+        begun = candidate.unfinished.get((origin.language, origin.pair))
+        texts += [text for value in ((begun and begun.unfinished) or {}).values() for text in value.splitlines()]
         texts += [one.near_miss.text for one in candidate.near_misses if one.language == origin.language]
         texts += [one.text for one in candidate.base.catalogs[origin.language].near_misses]
         text = next((one for one in texts if text_digest(one) == origin.text), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -82,8 +82,6 @@ class Tools:
         assistant: Returns what answers patients now; None while nothing is ready.
         now: The clock, in the time of the place.
         identity: The hospital's identity provider; None where nobody logs in by one.
-        cluster: Returns what patients asked of one matter in the inbox, by its number: by language, each scrubbed text
-            with the name that logs have for its conversation.
         sample: Whether this is the sample: everything is shown, nothing is approved.
         tops: Return what areas let the dashboard show to somebody, in a language.
     """
@@ -102,7 +100,6 @@ class Tools:
     assistant: Callable[[], Assistant | None]
     now: Callable[[], datetime]
     identity: Identity | None = None
-    cluster: Callable[[str], Mapping[str, Mapping[str, str]]] = field(default=lambda _: {})
     sample: bool = False
     checks: list[Check] = field(default_factory=list)
     tops: list[Callable[[Person, str], Sequence[Top]]] = field(default_factory=list)

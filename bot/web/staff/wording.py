@@ -67,9 +67,7 @@ def _shown(key: str, value: Any, labels: Labels) -> Any:
     if key in ("amounts", "others"):
         return ", ".join(_amount(number, unit, labels) for number, unit in value)
     if key in ("one", "rest"):
-        return f" {labels['finding_and']} ".join(
-            _text(key, country, language, labels) for key, country, language in value
-        )
+        return f" {labels['finding_and']} ".join(_text(each, labels) for each in value)
     if key == "text" and f"pairs_{value}" in labels:
         return labels[f"pairs_{value}"]
     if key in ("here", "there") and f"language_{value}" in labels:

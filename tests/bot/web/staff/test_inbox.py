@@ -233,8 +233,30 @@ def test_a_new_pair_is_begun_with_the_number_of_the_group_and_no_text(department
         f"{CONSOLE}/inbox", data={"do": "new pair", "item": str(item), **_token(browser)}, follow_redirects=False
     )
 
-    assert answer.headers["location"].startswith(f"{CONSOLE}/new-pair?cluster=")
-    assert "dog" not in answer.headers["location"]
+    assert answer.headers["location"] == f"{CONSOLE}/new-pair?cluster=-{item}"
+    assert [each.state for each in department.inbox.items([item])] == ["open"]  # until the pair is stored
+
+
+def test_questions_are_decided_when_their_new_pair_is_stored_also_of_two_groups(department: Department) -> None:
+    first, second = (department.item(text, text) for text in ("can I bring my dog", "is my old hound welcome"))
+    tools, browser = department.staff.console.tools, department.curator()
+    browser.open(f"{CONSOLE}/new-pair?cluster=-{first},-{second}")
+    assert all(text in browser.text for text in ("can I bring my dog", "is my old hound welcome"))
+    form = browser.page.one("form", id="pair")
+    typed = {each.get("name"): each.get("value") for each in form.all("input", type="hidden")}
+    texts = {"id": "dogs", "en.variants": "can I bring my dog\nis my old hound welcome"}
+
+    browser._show(browser.client.post(f"{CONSOLE}/new-pair", data={**typed, **texts, "en.question": "Dogs?"}))
+    missing = [each.state for each in department.inbox.items([first, second])]
+    browser._show(browser.client.post(f"{CONSOLE}/new-pair", data={**typed, **texts, "unfinished": "yes"}))
+
+    assert missing == ["open", "open"]
+    assert browser.answer.url.path == f"{CONSOLE}/pairs/dogs", browser.text
+    assert {(each.state, each.target) for each in department.inbox.items([first, second])} == {("new pair", "dogs")}
+    draft = tools.candidate().unfinished["en", "dogs"]
+    assert draft.pair is None
+    assert [each.pair for each in tools.workbench.origins(pseudonym("can I bring my dog"))] == ["dogs"] * 1
+    assert "hound" not in str(list(tools.acts.all()))
 
 
 def test_filters_search_and_pages_narrow_on_the_server(department: Department) -> None:

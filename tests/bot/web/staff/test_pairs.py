@@ -212,6 +212,31 @@ def test_a_new_pair_is_written_in_both_languages_and_removed_again(staff: Staff)
     assert not [key for key in staff.console.tools.candidate().drafts if key[1] == "brand-new"]
 
 
+def test_a_pair_without_an_answer_is_kept_unfinished_and_cannot_be_signed_until_it_is_whole(staff: Staff) -> None:
+    tools, browser = staff.console.tools, staff.logged_in("uma", "curator")
+    browser.open(f"{CONSOLE}/new-pair")
+    save(browser, id="half-done", de__question="Halb?", unfinished="yes")
+    unfinished = tools.candidate()
+
+    assert browser.answer.url.path == f"{CONSOLE}/pairs/half-done", browser.text
+    assert "unfinished" in browser.text
+    assert typed(browser)["de.question"] == "Halb?"
+    assert [name for _, name in unfinished.unfinished] == ["half-done"]
+    assert "half-done" not in [name for _, name in unfinished.drafts]
+    assert "half-done" not in [each.id for each, _ in unfinished.pairs("de")]
+    browser.open(f"{CONSOLE}/pairs?stage=unfinished")
+    assert [each.text for each in browser.page.all("code")] == ["half-done"]
+    browser.open(f"{CONSOLE}/to-sign")
+    assert "Halb?" not in browser.text
+    browser.open(f"{CONSOLE}/pairs/half-done")
+    save(browser, de__answer="Jetzt ganz.")
+    whole = tools.candidate()
+    assert ("de", "half-done") in whole.drafts
+    assert not whole.unfinished
+    browser.press("Give up the draft (German)")
+    assert browser.answer.url.path == f"{CONSOLE}/pairs"
+
+
 def test_a_draft_that_was_begun_on_an_older_release_says_so(staff: Staff) -> None:
     tools = staff.console.tools
     pair = tools.candidate().base.catalogs["en"].pairs[2]
