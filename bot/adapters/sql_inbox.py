@@ -10,16 +10,17 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     ColumnElement,
     DateTime,
     ForeignKey,
     Select,
     and_,
-    bindparam,
     case,
     cast,
     exists,
     func,
+    literal_column,
     or_,
     select,
     update,
@@ -148,7 +149,10 @@ class SqlInbox:
         found = select(key, first, count, *totals).where(*_of(wanted)).group_by(key)
         if wanted.language or wanted.since is not None or sort in ("newest", "oldest"):  # turns are large
             found = found.join(TurnRow, TurnRow.id == ItemRow.turn)
+        # Statements that hold numbers are never met again: they would fill the cache of statements.
+        cached = {"compiled_cache": None} if wanted.ids is not None else {}
         with talking_to(self.engine) as session:
+            session.connection(execution_options=cached)
             # Whoever may be in danger is read first, whatever is sorted by.
             urgent = func.max(case((ItemRow.kind == "urgent", 1), else_=0)).desc()
             rows = session.execute(found.order_by(urgent, *orders[sort]).limit(most).offset(skip)).all()
@@ -174,6 +178,10 @@ class SqlInbox:
                 wanted = _whole().where(ItemRow.id.in_(ids[start : start + AT_ONCE]))
                 found |= {row.id: _item(row, at, language) for row, at, language in session.execute(wanted)}
         return [found[id_] for id_ in ids if id_ in found]
+
+    def count(self) -> int:
+        with talking_to(self.engine) as session:
+            return session.scalar(select(func.count()).select_from(ItemRow)) or 0
 
     def numbers(self) -> frozenset[int]:
         with talking_to(self.engine) as session:
@@ -310,8 +318,9 @@ def _of(wanted: Wanted) -> list[ColumnElement[bool]]:
     if wanted.since is not None:
         conditions.append(TurnRow.at >= wanted.since.astimezone(UTC))
     if wanted.ids is not None:
-        # Written into the statement: they are ours, and binding thousands of numbers takes longer than finding them.
-        conditions.append(ItemRow.id.in_(bindparam("ids", sorted(wanted.ids), expanding=True, literal_execute=True)))
+        # Written into the statement: they are our numbers, and binding thousands takes longer than finding them.
+        numbers = ", ".join(map(str, sorted(wanted.ids))) or "NULL"
+        conditions.append(literal_column(f"inbox_items.id IN ({numbers})", Boolean()))
     if wanted.cluster is not None:  # what is in none stands for itself
         conditions.append(ItemRow.cluster == wanted.cluster if wanted.cluster > 0 else ItemRow.id == -wanted.cluster)
     return conditions

@@ -212,6 +212,10 @@ class Inbox(Protocol):
         """Return items with their texts, in this order; without those that are gone."""
         ...
 
+    def count(self) -> int:
+        """Return how many items there are."""
+        ...
+
     def numbers(self) -> frozenset[int]:
         """Return the numbers of all items."""
         ...

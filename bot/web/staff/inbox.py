@@ -100,12 +100,17 @@ class _Texts:
 
     def holding(self, words: str) -> frozenset[int]:
         """Return which items hold all words; the texts of those that are gone are forgotten."""
-        there = self.inbox.numbers()
-        new = self.inbox.texts(after=max(self._known, default=0))
-        known = {**self._known, **{id_: fold(text) for id_, text in new.items()}}
-        self._known = {id_: text for id_, text in known.items() if id_ in there}
-        sought = fold(words).split()
-        return frozenset(id_ for id_, text in self._known.items() if all(word in text for word in sought))
+        known, new = self._known, self.inbox.texts(after=max(self._known, default=0))
+        if new:
+            known = {**known, **{id_: fold(text) for id_, text in new.items()}}
+        if len(known) != self.inbox.count():  # numbers are never used again: some are gone
+            there = self.inbox.numbers()
+            known = {id_: text for id_, text in known.items() if id_ in there}
+        self._known = known
+        hits = list(known.items())
+        for word in fold(words).split():
+            hits = [each for each in hits if word in each[1]]
+        return frozenset(id_ for id_, _ in hits)
 
 
 class InboxArea(Area):
