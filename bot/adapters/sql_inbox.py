@@ -26,13 +26,14 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import CursorResult, Engine
-from sqlalchemy.orm import Mapped, aliased, mapped_column
+from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_origins import OriginRow
 from bot.adapters.sql_tables import Base, FlagRow, PatientText, TurnRow, in_utc, talking_to
 from bot.editorial.acts import Act
 from bot.editorial.inbox import (
+    MOST_MEMBERS,
     Asked,
     Decided,
     Decision,
@@ -164,10 +165,11 @@ class SqlInbox:
             for cluster, kind, many, at in session.execute(told.where(*of_these).group_by(key, ItemRow.kind)):
                 kinds[cluster][kind] = many
                 newest[cluster] = max(newest.get(cluster, in_utc(at)), in_utc(at))
+            best, members = _members(session, of_these)
         groups = tuple(
-            Group(cluster, number % _FIRST, size, newest[cluster], kinds[cluster])
+            Group(cluster, number % _FIRST, size, newest[cluster], kinds[cluster], *best[cluster], members[cluster])
             for cluster, number, size, *_ in rows
-            if cluster in newest  # not erased in between
+            if cluster in newest and cluster in best  # not erased in between
         )
         return Page(groups, rows[0][3], int(rows[0][4])) if rows else Page()
 
@@ -266,6 +268,28 @@ class SqlInbox:
             session.commit()
 
 
+def _members(
+    session: Session, of_these: Sequence[ColumnElement[bool]]
+) -> tuple[dict[int, tuple[str, float]], dict[int, tuple[int, ...]]]:
+    """Return of each group the pair that fits one of its items best, with how well, and the first of its items."""
+    place = func.row_number().over(partition_by=_KEY, order_by=(ItemRow.place, ItemRow.id)).label("place")
+    surest = (
+        func.row_number().over(partition_by=_KEY, order_by=(ItemRow.probability.desc(), ItemRow.id)).label("surest")
+    )
+    columns = (_KEY.label("key"), ItemRow.id.label("id"), ItemRow.pair, ItemRow.probability, place, surest)
+    each = select(*columns).join(TurnRow, TurnRow.id == ItemRow.turn).where(*of_these).subquery()
+    few = select(each).where(or_(each.c.place <= MOST_MEMBERS + 1, each.c.surest == 1)).order_by(each.c.place)
+    best: dict[int, tuple[str, float]] = {}
+    members: dict[int, tuple[int, ...]] = {}
+    for row in session.execute(few):
+        if row.surest == 1:
+            best[row.key] = (row.pair, row.probability)
+        members.setdefault(row.key, ())
+        if 1 < row.place <= MOST_MEMBERS + 1:
+            members[row.key] += (row.id,)
+    return best, members
+
+
 # What is in no cluster stands for itself.
 _KEY = case((ItemRow.cluster == 0, -ItemRow.id), else_=ItemRow.cluster)
 _FIRST = 10**11  # larger than any number: the smallest of place and number together is the representative
@@ -320,7 +344,9 @@ def _of(wanted: Wanted) -> list[ColumnElement[bool]]:
     if wanted.ids is not None:
         # Written into the statement: they are our numbers, and binding thousands takes longer than finding them.
         numbers = ", ".join(map(str, sorted(wanted.ids))) or "NULL"
-        conditions.append(literal_column(f"inbox_items.id IN ({numbers})", Boolean()))
+        among: ColumnElement[bool] = literal_column(f"inbox_items.id IN ({numbers})", Boolean())
+        about = or_(ItemRow.pair.in_(wanted.pairs), ItemRow.target.in_(wanted.pairs))
+        conditions.append(or_(among, about) if wanted.pairs else among)
     if wanted.cluster is not None:  # what is in none stands for itself
         conditions.append(ItemRow.cluster == wanted.cluster if wanted.cluster > 0 else ItemRow.id == -wanted.cluster)
     return conditions

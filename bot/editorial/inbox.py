@@ -105,7 +105,10 @@ class Sorted:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which items are looked for; what is empty does not narrow."""
+    """Which items are looked for; what is empty does not narrow.
+
+    `ids` and `pairs` widen each other: items that a search finds, and those for which it finds the pair.
+    """
 
     kind: str = ""
     language: str = ""
@@ -113,6 +116,7 @@ class Wanted:
     since: datetime | None = None
     cluster: int | None = None
     ids: frozenset[int] | None = None
+    pairs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,9 @@ class Group:
         size: How many items.
         newest: When the last was asked.
         kinds: How many of each kind.
+        pair: The pair that fits one of them best; empty where none does.
+        probability: Of that, as the assistant states it: what "surest suggestion" sorts by.
+        members: Numbers of the first few others.
     """
 
     cluster: int
@@ -132,6 +139,9 @@ class Group:
     size: int
     newest: datetime
     kinds: Mapping[Kind, int]
+    pair: str = ""
+    probability: float = 0.0
+    members: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +296,7 @@ def named_as_before(groups: Sequence[Sequence[int]], before: Mapping[int, int]) 
     return [names[number] for number in range(len(groups))]
 
 
+MOST_MEMBERS = 10  # of a group, in a list
 MOST_NAMED = 500  # clusters or items, in one address or form
 Flaw = Literal["", "empty", "long", "mark", "personal", "name"]
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -150,10 +151,15 @@ class InboxArea(Area):
         asked = Filter.of(visit.query)
         found, page = self._page(asked)
         pages = max(1, -(-found.clusters // AT_ONCE))
-        firsts = {item.id: item for item in self.tools.inbox.items([group.first for group in found.groups])}
-        listed = [(group, firsts[group.first]) for group in found.groups if group.first in firsts]
+        wanted = [id_ for group in found.groups for id_ in (group.first, *group.members)]
+        items = {item.id: item for item in self.tools.inbox.items(wanted)}
+        listed = [
+            (group, items[group.first], [items[id_] for id_ in group.members if id_ in items])
+            for group in found.groups
+            if group.first in items
+        ]
         if visit.wants_json:
-            said = [_group_as_json(group, first) for group, first in listed]
+            said = [_group_as_json(group, first) for group, first, _ in listed]
             counts = {"clusters": found.clusters, "items": found.items, "page": page, "pages": pages}
             return JSONResponse({**counts, "found": said, "token": visit.form_token})
         unsorted = self.tools.inbox.unsorted()
@@ -189,12 +195,23 @@ class InboxArea(Area):
         """Return what is found, and the number of its page: the first, where the wanted one is not there any more."""
         wanted = asked.wanted(self.tools.now())
         if asked.search:
-            wanted = replace(wanted, ids=self._texts.holding(asked.search))
+            wanted = replace(wanted, ids=self._texts.holding(asked.search), pairs=self._pairs_named(asked.search))
         for number in (asked.page, 1):
             found = self.tools.inbox.page(wanted, asked.sort, most=AT_ONCE, skip=(number - 1) * AT_ONCE)
             if found.groups:
                 break
         return found, number
+
+    def _pairs_named(self, words: str) -> frozenset[str]:
+        """Return the pairs, drafts among them, whose name or question holds all words."""
+        candidate, sought = self.tools.candidate(), fold(words).split()
+        known = [
+            (pair.id, pair.question) for language in candidate.base.catalogs for pair, _ in candidate.pairs(language)
+        ]
+        known += [
+            (name, (each.unfinished or {}).get("question", "")) for (_, name), each in candidate.unfinished.items()
+        ]
+        return frozenset(id_ for id_, question in known if all(word in _folded(f"{id_} {question}") for word in sought))
 
     def cluster(self, visit: StaffVisit) -> Response:
         return self._cluster_page(visit, _cluster_number(visit.parts["id"]))
@@ -402,6 +419,12 @@ class InboxArea(Area):
         return JSONResponse({"kept": True}) if visit.wants_json else go_to("/inbox", told="saved")
 
 
+@lru_cache(maxsize=20_000)
+def _folded(text: str) -> str:
+    """Fold a question: that takes its time, and questions of pairs stay."""
+    return fold(text)
+
+
 def _number(written: str) -> int:
     if not written.isascii() or not written.isdigit() or len(written) > 9:
         raise StaffProblem(HTTPStatus.BAD_REQUEST)
@@ -434,5 +457,7 @@ def _group_as_json(group: Group, first: Item) -> dict[str, object]:
         "size": group.size,
         "newest": group.newest.isoformat(),
         "kinds": dict(group.kinds),
+        "pair": group.pair,
+        "probability": group.probability,
         "representative": _item_as_json(first),
     }

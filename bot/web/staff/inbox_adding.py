@@ -24,7 +24,7 @@ from bot.editorial.workbench import (
     text_digest,
 )
 from bot.resources import data_folder
-from bot.text import NearCopies
+from bot.text import NearCopies, without_unseen
 
 Adds = Literal["variant", "near miss"]
 PATIENTS = "patients"  # who wrote it: authors are held out as a whole when the matcher is judged
@@ -116,7 +116,7 @@ class Adder:
         released, drafted = self._copies_in(candidate, language), _drafted(candidate, language)
         found = []
         for each in texts:
-            clean = " ".join(each.text.split())
+            clean = " ".join(without_unseen(each.text).split())
             flaw = flaw_of(clean) or personal(clean, language, sure=sure)
             copy = (released.find(clean) or drafted.find(clean)) if not flaw else None
             if not flaw and copy is None:

@@ -26,6 +26,7 @@ from bot.editorial.pair_fields import (
 )
 from bot.editorial.word_diff import Piece, word_diff
 from bot.editorial.workbench import UNFINISHED, Candidate, Draft, Origin, Stage, Stale, pair_hash, text_digest
+from bot.text import unseen_in, without_unseen
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions
 from bot.web.staff.inbox_adding import personal
@@ -66,6 +67,7 @@ class Side:
         changes: What changed in the release since the draft began, as (field, pieces).
         flaws: What is wrong, in a word, by field.
         pair: What the fields make; None: nothing, or no pair.
+        cleaned: The fields of which characters were taken out that no screen shows.
     """
 
     language: str
@@ -79,6 +81,7 @@ class Side:
     changes: Sequence[tuple[str, Sequence[Piece]]] = ()
     flaws: dict[str, str] = field(default_factory=dict)
     pair: Pair | None = None
+    cleaned: Sequence[str] = ()
 
     @property
     def can_wait(self) -> bool:
@@ -220,7 +223,8 @@ class Pairs(Area):
                 return self._page(visit, fresh, pair_id, [*kept, *both], status=HTTPStatus.CONFLICT)
         if stored:
             self._decide_asked(visit, pair_id)
-        return go_to(f"/pairs/{pair_id}", told="pairs_saved" if stored else "pairs_unchanged")
+        saved = "pairs_saved_cleaned" if any(side.cleaned for side in sides) else "pairs_saved"
+        return go_to(f"/pairs/{pair_id}", told=saved if stored else "pairs_unchanged")
 
     def _decide_asked(self, visit: StaffVisit, pair_id: str) -> None:
         """Decide the questions that a pair was begun with, now that it is stored; what others decided stays."""
@@ -356,12 +360,14 @@ class Pairs(Area):
             for name, value in own.items()
             if not name.startswith("take.") and name != "rebase" and tidy(value)
         }
+        cleaned = [name for name, text in fields.items() if name in touched(fields, marks) and unseen_in(text)]
+        fields |= {name: tidy(without_unseen(fields[name])) for name in cleaned}
         draft = candidate.written(language, pair_id)
         current = draft.pair if draft is not None else candidate.released_pair(language, pair_id)
         now = _fields_as(draft, current)
         for name in (name for name, side in taken.items() if side == "theirs"):
             fields[name] = now.get(name, "")
-        side = Side(language, fields, marks=marks, draft=draft)
+        side = Side(language, fields, marks=marks, draft=draft, cleaned=cleaned)
         self._describe(side, candidate, pair_id)
         stands = str(side.version) == version and (side.version > 0 or side.base == base)
         changed = touched(fields, marks)
@@ -431,6 +437,7 @@ class Pairs(Area):
             cluster=visit.query.get("cluster", "") or visit.said("cluster"),
             may_edit=visit.may("edit"),
             line=line,
+            cleaned=any(side.cleaned for side in sides),
         )
 
 

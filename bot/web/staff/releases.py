@@ -104,9 +104,20 @@ class ReleasePages(Area):
     def next(self, visit: StaffVisit) -> Response:
         """Show what patients would see differently with a release made now."""
         with TemporaryDirectory() as folder:
-            contents, _, lines = self._gathered(Path(folder))
-        del contents
-        return self.renderer.page("release_next", visit, lines=lines)
+            _, _, lines = self._gathered(Path(folder))
+        candidate, number = self.tools.candidate(), self.tools.releases.in_force()
+        ready = candidate.ready(now=self.tools.now())
+        return self.renderer.page(
+            "release_next",
+            visit,
+            lines=lines,
+            old=self.tools.publisher.existing(number).name if number is not None else "",
+            source=candidate.source,
+            ready=len(ready),
+            waiting=len(candidate.drafts) - len(ready),
+            unfinished=len(candidate.unfinished),
+            unsigned=self._unsigned(candidate),
+        )
 
     def _gathered(self, folder: Path) -> tuple[Contents, Unpacked, list[str]]:
         """Write a candidate's files and read them back; return it with what patients would see differently."""

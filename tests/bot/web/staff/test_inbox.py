@@ -13,7 +13,8 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.sql_inbox import SqlInbox
-from bot.editorial.inbox import Wanted
+from bot.editorial.inbox import Sorted, Wanted
+from bot.editorial.workbench import Draft
 from bot.outbox_ports import pseudonym
 from bot.ports import Records, StoredTurn
 from bot.web.middleware import CONSOLE
@@ -272,6 +273,41 @@ def test_filters_search_and_pages_narrow_on_the_server(department: Department) -
     assert "Darf mein Hund mit hinein?" not in _found(browser, since=f"{now() - timedelta(days=3):%Y-%m-%d}")
     assert _found(browser, sort="oldest")[0] == "Darf mein Hund mit hinein?"
     assert _found(browser, since="rubbish", page="99") != []
+
+
+def test_the_list_unfolds_a_group_and_shows_the_figure_that_it_sorts_by(department: Department) -> None:
+    for number, text in enumerate((*PARKING, "Do you have wifi in the waiting room?")):
+        ask(department.records, f"c{number}", text)
+    browser, inbox = department.curator(), department.inbox
+    department.sorted(browser)
+    (parking,) = {row.cluster for row in inbox.rows(Wanted()) if len(inbox.rows(Wanted(cluster=row.cluster))) == 3}
+    rows = sorted(inbox.rows(Wanted(cluster=parking)), key=lambda row: row.place)
+    figures = {row.id: Sorted(parking, row.place, f"p{row.place}", 0.2 + row.place / 10) for row in rows}
+    inbox.sort(figures)  # the first of the group is not the one that a pair fits best
+
+    browser.open(f"{CONSOLE}/inbox?sort=probability")
+    said = browser.client.get(f"{CONSOLE}/inbox", params={"sort": "probability"}, headers=JSON).json()["found"]
+    unfolded = browser.page.one("details", class_="members")
+
+    best = max(figures.values(), key=lambda each: each.probability)
+    assert (said[0]["cluster"], said[0]["pair"], said[0]["probability"]) == (parking, best.pair, best.probability)
+    assert f"{best.pair} ({best.probability:.0%})" in browser.text
+    assert "2 more questions of the group" in unfolded.text
+    assert sum(text in unfolded.text for text in PARKING) == 2
+
+
+def test_search_finds_questions_by_the_pair_that_fits_them_too(department: Department) -> None:
+    item = department.item("ouch ouch", "c1")
+    department.item("where is the toilet", "c2")
+    tools, browser = department.staff.console.tools, department.curator()
+    pair = tools.candidate().base.catalogs["en"].pairs[0]
+    department.inbox.sort({item: Sorted(1, 0, pair.id, 0.5)})
+    content = pair.model_copy(update={"question": "Will the zebra bite?"}).model_dump(mode="json")
+
+    assert _found(browser, search=pair.id) == ["ouch ouch"]
+    assert _found(browser, search="zebra bite") == []
+    tools.workbench.save(Draft(department.exam, "en", pair.id, content), by=department.staff.person("cara"), now=now())
+    assert _found(browser, search="zebra bite") == ["ouch ouch"]
 
 
 def test_an_erased_patient_takes_items_along_and_curators_are_told_of_what_was_made_of_them(
