@@ -226,6 +226,26 @@ class SqlInbox:
             add_act(session, act)
             session.commit()
 
+    def passed_on(self) -> list[Item]:
+        wanted = _whole().where(ItemRow.state == "staff").order_by(ItemRow.decided.desc(), ItemRow.id)
+        with talking_to(self.engine) as session:
+            return [_item(row, at, language) for row, at, language in session.execute(wanted)]
+
+    def answer(self, id_: int, said: str, *, done: bool, by: Person, now: datetime) -> bool:
+        with talking_to(self.engine) as session:
+            row = session.get(ItemRow, id_, with_for_update=True)
+            if row is None or row.state != "staff":
+                return False
+            if said:
+                row.note = f"{row.note}\n{by.name}, {now:%d.%m.%Y %H:%M}: {said}".strip()
+            if done:
+                row.state = "done"
+            action = "done" if done else "answer"
+            after = {"items": [id_], "batch": row.batch}
+            add_act(session, Act(now, by.name, action, "inbox", after=after, request_id=self.request_id()))
+            session.commit()
+            return True
+
     def last_batch(self, by: str) -> str:
         wanted = select(ItemRow.batch).where(ItemRow.by == by, ItemRow.state != "open")
         with talking_to(self.engine) as session:

@@ -250,6 +250,16 @@ class Inbox(Protocol):
         """Store a decision; raise `Decided` when one of the items is not open any more."""
         ...
 
+    def passed_on(self) -> list[Item]:
+        """Return what was handed to the team and is not done yet, newest first."""
+        ...
+
+    def answer(self, id_: int, said: str, *, done: bool, by: Person, now: datetime) -> bool:
+        """Write an answer below the note of what was handed to the team, or say that it is done; False: it is not (any
+        more) with the team.
+        """
+        ...
+
     def last_batch(self, by: str) -> str:
         """Return the newest decision of somebody that still stands; empty where there is none."""
         ...

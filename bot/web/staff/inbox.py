@@ -50,6 +50,7 @@ MOST_DECIDED = 500  # at once
 AT_A_LOOK = 5  # new turns taken in by who opens the page; more are work for a job
 FITTING = 8  # pairs that a search shows
 SORT_JOB = "inbox"
+MOST_ANSWER = 500  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,8 @@ class InboxArea(Area):
             Address("POST", "/inbox/undo", self.undo, "inbox"),
             Address("POST", "/inbox/sort", self.sort, "inbox"),
             Address("POST", "/inbox/keep", self.keep, "edit"),
+            Address("GET", "/inbox/team", self.team, "inbox"),
+            Address("POST", "/inbox/team", self.answer, "inbox"),
             Address("GET", "/inbox/{id}", self.cluster, "inbox"),
         ]
 
@@ -184,6 +187,7 @@ class InboxArea(Area):
             ],
             lost=lost,
             last=self.tools.inbox.last_batch(visit.who.name),
+            passed_on=len(self.tools.inbox.passed_on()),
         )
 
     def _look(self) -> None:
@@ -408,6 +412,23 @@ class InboxArea(Area):
         if visit.wants_json:
             return JSONResponse({"state": "open", "items": list(undone.items)})
         return go_to(_back(visit), told="inbox_undone")
+
+    def team(self, visit: StaffVisit) -> Response:
+        """Show what was handed to the team: who did, when, what colleagues answered, and that it is done."""
+        items = self.tools.inbox.passed_on()
+        pages = max(1, -(-len(items) // AT_ONCE))
+        page = min(Filter.of(visit.query).page, pages)
+        shown = items[(page - 1) * AT_ONCE : page * AT_ONCE]
+        return self.renderer.page("inbox_team", visit, items=shown, total=len(items), page_number=page, pages=pages)
+
+    def answer(self, visit: StaffVisit) -> Response:
+        done, language = visit.said("do") == "done", visit.language
+        said = scrub(" ".join(visit.said("answer").split())[:MOST_ANSWER], language).text
+        if not done and not said:
+            return go_to("/inbox/team", told="inbox_no_answer")
+        id_ = _number(visit.said("item"))
+        there = self.tools.inbox.answer(id_, said, done=done, by=visit.who, now=self.tools.now())
+        return go_to("/inbox/team", told="saved" if there else "inbox_decided_meanwhile")
 
     def sort(self, visit: StaffVisit) -> Response:
         job = self.tools.jobs.ask(SORT_JOB, {}, by=visit.who.name, now=self.tools.now())

@@ -275,6 +275,30 @@ def test_filters_search_and_pages_narrow_on_the_server(department: Department) -
     assert _found(browser, since="rubbish", page="99") != []
 
 
+def test_what_was_handed_to_the_team_is_answered_there_and_done(department: Department) -> None:
+    item = department.item("who reads my pictures", "c1")
+    browser, colleague = department.curator(), department.curator("otto")
+    browser.open(f"{CONSOLE}/inbox")
+    number = browser.page.one("input", type="checkbox", name="cluster").get("value")
+    browser.press("Hand to staff", cluster=number, note="Ask the ward")
+
+    colleague.open(f"{CONSOLE}/inbox")
+    colleague.follow("1 question with the team")
+    assert "Handed on by Cara" in colleague.text
+    assert "Ask the ward" in colleague.text
+    colleague.press("Answer", answer="Two radiologists do.")
+    assert "Otto, " in colleague.text
+    assert "Two radiologists do." in colleague.text
+    colleague.press("Done")
+
+    assert "Nothing is with the team" in colleague.text
+    (left,) = department.inbox.items([item])
+    assert (left.state, "radiologists" in left.note) == ("done", True)
+    acts = [(act.action, act.by) for act in department.staff.console.tools.acts.all() if act.what == "inbox"]
+    assert {("staff", "Cara"), ("answer", "Otto"), ("done", "Otto")} <= set(acts)
+    assert "radiologists" not in str(list(department.staff.console.tools.acts.all()))
+
+
 def test_the_list_unfolds_a_group_and_shows_the_figure_that_it_sorts_by(department: Department) -> None:
     for number, text in enumerate((*PARKING, "Do you have wifi in the waiting room?")):
         ask(department.records, f"c{number}", text)
