@@ -61,7 +61,7 @@ def unseen_in(text: str) -> str:
 
 def without_unseen(text: str) -> str:
     """Return a text without characters that no screen shows; line ends and other white space stay."""
-    return _UNSEEN.sub("", text)
+    return str(_UNSEEN.sub("", text))
 
 
 def fold(text: str) -> str:
