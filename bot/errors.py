@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 
 class KlartextError(Exception):
@@ -54,6 +54,8 @@ class Finding:
         remedy: What to do about it.
         severity: ``error`` (unusable), ``warning`` (should be mended) or ``info``.
         rule: Short name of the check.
+        code: Names this sentence, for who says it in other words or another language; empty where nobody does.
+        values: What stands in it, by name.
     """
 
     path: Path
@@ -63,6 +65,8 @@ class Finding:
     remedy: str
     severity: str = "error"
     rule: str = "schema"
+    code: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def as_line(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else str(self.path)

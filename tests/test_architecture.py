@@ -73,6 +73,7 @@ DOORS = {
     "bot.web.staff.simulated",
     "bot.web.staff.tools",
     "bot.web.staff.visit",
+    "bot.web.staff.wording",
     "bot.catalog.fhir_files",
     "bot.interview.form.indexed",
     "bot.interview.load",

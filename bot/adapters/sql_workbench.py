@@ -18,7 +18,7 @@ from bot.adapters.sql_tables import Base, in_utc, talking_to
 from bot.catalog.catalog import NearMiss
 from bot.editorial.acts import Act
 from bot.editorial.people import Person
-from bot.editorial.workbench import AddedNearMiss, Draft, Origin, Signature, Stale, text_digest
+from bot.editorial.workbench import UNFINISHED, AddedNearMiss, Draft, Origin, Signature, Stale, text_digest
 from bot.errors import AlreadyStored
 
 
@@ -79,6 +79,17 @@ class SqlWorkbench:
         wanted = select(DraftRow).where(DraftRow.exam == exam).order_by(DraftRow.changed_at.desc(), DraftRow.name)
         with talking_to(self.engine) as session:
             return [_draft(row) for row in session.scalars(wanted)]
+
+    def state(self, exam: str) -> object:
+        names = (DraftRow.language, DraftRow.name, DraftRow.version, DraftRow.changed_at)
+        drafts = select(*names).where(DraftRow.exam == exam).order_by(DraftRow.language, DraftRow.name)
+        with talking_to(self.engine) as session:
+            found: list[object] = [tuple(row) for row in session.execute(drafts)]
+            for row in (NearMissRow, SignatureRow):
+                # A number is used again once the last row is gone: the moment tells the two apart.
+                grown = select(func.count(), func.max(row.id), func.max(row.at)).where(row.exam == exam)
+                found.append(tuple(session.execute(grown).one()))
+        return tuple(found)
 
     def draft(self, exam: str, language: str, name: str) -> Draft | None:
         with talking_to(self.engine) as session:
@@ -268,6 +279,8 @@ def _told(values: Mapping[str, Any], *, asked: bool) -> dict[str, Any]:
     `asked`: whether the question, too, may have come from a patient.
     """
     hidden = ("variants", "question") if asked else ("variants",)
+    if UNFINISHED in values:  # of fields, which may be patients' words as well, only which there are
+        values = {**values, UNFINISHED: sorted(values[UNFINISHED] or ())}
     return {key: _hashes(value) if key in hidden and value else value for key, value in values.items()}
 
 

@@ -32,10 +32,12 @@ from bot.release.contents import EXAMS, LANGUAGES, SITE_FILE, Contents
 from bot.release.release import Unpacked
 
 SITE_DRAFT = "@site"  # stands for a pair's id where the draft is of the site's file
+UNFINISHED = "unfinished"  # stands for a pair's content where the draft lacks something
 # A site's `review`, in one line or with what is indented below it.
 _REVIEW = re.compile(r"^review:.*\n?(?:[ \t]+.*\n?)*", re.MULTILINE)
-# How a text stands on its way to patients: a draft that nobody signed, signed by one, by two, shown; or run out.
-Stage = Literal["draft", "reviewed", "approved", "released", "changed", "expired", "unsigned"]
+# How a text stands on its way to patients: not whole yet, a draft that nobody signed, signed by one, by two, shown;
+# or run out.
+Stage = Literal["unfinished", "draft", "reviewed", "approved", "released", "changed", "expired", "unsigned"]
 
 
 class Stale(Exception):
@@ -54,7 +56,8 @@ class Draft:
         exam: The exam.
         language: Of the pair; empty for the site's file.
         name: The pair's id, or `SITE_DRAFT`.
-        content: The whole pair as JSON values, or the site's file as ``{"text": …}``; None: it is to be removed.
+        content: The whole pair as JSON values, the site's file as ``{"text": …}``, or of a pair that lacks something
+            the fields of the form as ``{"unfinished": …}``; None: it is to be removed.
         base: Hash of the released pair that it began with; empty: there was none.
         version: Grows with each change; 0 before the first.
         editors: Ids of all who changed it since it was last released: they may not be the second to sign.
@@ -72,10 +75,15 @@ class Draft:
     changed_by: str = ""
     changed_at: datetime | None = None
 
+    @property
+    def unfinished(self) -> Mapping[str, str] | None:
+        """What is typed of a pair that is not whole yet; None where the draft is whole. Nobody can sign it."""
+        return self.content.get(UNFINISHED) if self.content is not None else None
+
     @cached_property
     def pair(self) -> Pair | None:
-        """The pair; None where the draft removes one, or is not of one."""
-        if self.content is None or self.name == SITE_DRAFT:
+        """The pair; None where the draft removes one, is not of one, or is unfinished."""
+        if self.content is None or self.name == SITE_DRAFT or UNFINISHED in self.content:
             return None
         return Pair.model_validate(self.content)
 
@@ -122,6 +130,10 @@ class Workbench(Protocol):
 
     def drafts(self, exam: str) -> list[Draft]:
         """Return all drafts of an exam, newest change first."""
+        ...
+
+    def state(self, exam: str) -> object:
+        """Return what is another whenever drafts, near misses or signatures of an exam are: without their contents."""
         ...
 
     def draft(self, exam: str, language: str, name: str) -> Draft | None: ...
@@ -190,6 +202,7 @@ class Candidate:
         near_misses: Added since.
         approvers: Ids of those who may approve.
         dormant: Drafts that say just what is released: no change, but whoever writes anew goes on from them.
+        unfinished: Drafts that lack something: they wait for who writes them, and for nobody else.
     """
 
     base: Contents
@@ -199,15 +212,17 @@ class Candidate:
     near_misses: Sequence[AddedNearMiss] = ()
     approvers: frozenset[int] = frozenset()
     dormant: Mapping[tuple[str, str], Draft] = field(default_factory=dict)
+    unfinished: Mapping[tuple[str, str], Draft] = field(default_factory=dict)
 
     @classmethod
     def of(cls, base: Contents, source: str, workbench: Workbench, approvers: frozenset[int] = frozenset()) -> Self:
         exam = base.exam
         # Whoever was killed after a release was made and before its drafts were forgotten has left some behind.
         stored = workbench.drafts(exam)
-        drafts, dormant = dict[tuple[str, str], Draft](), dict[tuple[str, str], Draft]()
+        drafts, dormant, begun = (dict[tuple[str, str], Draft]() for _ in range(3))
         for each in stored:
-            (dormant if _is_in(base, each) else drafts)[each.language, each.name] = each
+            kept = begun if each.unfinished is not None else dormant if _is_in(base, each) else drafts
+            kept[each.language, each.name] = each
         known = {
             (language, each.pair, each.text) for language, own in base.catalogs.items() for each in own.near_misses
         }
@@ -216,7 +231,7 @@ class Candidate:
             for each in workbench.near_misses(exam)
             if (each.language, each.near_miss.pair, each.near_miss.text) not in known
         ]
-        return cls(base, source, drafts, workbench.signatures(exam), added, approvers, dormant)
+        return cls(base, source, drafts, workbench.signatures(exam), added, approvers, dormant, begun)
 
     @property
     def exam(self) -> str:
@@ -239,6 +254,10 @@ class Candidate:
         for (code, name), draft in sorted(self.drafts.items()):
             if code == language and draft.pair is not None and name not in catalog.by_id:
                 yield draft.pair, draft
+
+    def written(self, language: str, pair_id: str) -> Draft | None:
+        """Return the draft that an editor goes on with, whole or not."""
+        return self.drafts.get((language, pair_id)) or self.unfinished.get((language, pair_id))
 
     def is_outdated(self, draft: Draft) -> bool:
         """Whether what a draft began with is no longer what was released."""
@@ -301,11 +320,18 @@ class Candidate:
             found.setdefault((each.what, each.text), []).append(given)
         return found
 
+    @cached_property
+    def _approvals(self) -> dict[Subject, Approvals]:
+        """By what was signed, once asked for: a page with 2,000 pairs asks for each several times."""
+        return {}
+
     def approval(self, subject: Subject) -> Approvals:
         """Return the approval of one text. A draft that is being signed takes nothing from what is released."""
-        released = self.base.approvals.signed.get(subject.what)
-        known = Approvals({subject.what: released} if released is not None else {})
-        return known.signed_by(self._given.get((subject.what, subject.text), ()))
+        if subject not in self._approvals:
+            released = self.base.approvals.signed.get(subject.what)
+            known = Approvals({subject.what: released} if released is not None else {})
+            self._approvals[subject] = known.signed_by(self._given.get((subject.what, subject.text), ()))
+        return self._approvals[subject]
 
     def standing(self, subject: Subject, *, now: datetime) -> Standing:
         return self.approval(subject).standing(subject, now=now)

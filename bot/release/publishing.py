@@ -13,7 +13,7 @@ from typing import Protocol
 from bot.catalog.approval import person_key
 from bot.catalog.catalog import Country
 from bot.catalog.lint import lint
-from bot.errors import BadData, UserFixable
+from bot.errors import BadData, Finding, UserFixable
 from bot.release.contents import Contents
 from bot.release.release import (
     Move,
@@ -240,12 +240,17 @@ def _named(expired: list[str]) -> str:
 
 def require_sound(folder: Path, *, today: date) -> None:
     """Raise UserFixable when lint calls something of a catalog an error."""
-    errors = [each for each in lint(folder, today=today) if each.severity == "error"]
+    errors = errors_of(folder, today=today)
     if errors:
         raise UserFixable(
             f"{errors[0].as_line()} {len(errors)} error{'s' if len(errors) > 1 else ''} in {folder}: run "
             f"`klartext qa lint {folder}` for the whole list, and mend them before a release is made."
         )
+
+
+def errors_of(folder: Path, *, today: date) -> list[Finding]:
+    """Return what lint calls an error of a catalog: nothing of it goes into a release."""
+    return [each for each in lint(folder, today=today) if each.severity == "error"]
 
 
 def summary(each: Release) -> str:

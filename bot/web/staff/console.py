@@ -174,13 +174,12 @@ class Console:
             visit = await run_in_threadpool(self._known, request, b"")
         except (StaffProblem, KlartextError):  # that may be just what is wrong
             visit = StaffVisit(path=request.url.path)
-        said = problem.line or self.renderer.labels(visit.language).get(problem.sentence, "")
-        said = said or self.renderer.labels(visit.language)["error_500"]
+        labels = self.renderer.labels(visit.language)
+        said = labels["problem_line"] if problem.line else labels.get(problem.sentence, labels["error_500"])
         if visit.wants_json:
-            return JSONResponse({"error": said, "request_id": request_id()}, problem.status)
-        return await run_in_threadpool(
-            self.renderer.page, "problem", visit, status=int(problem.status), said=said, request_id=request_id()
-        )
+            return JSONResponse({"error": problem.line or said, "request_id": request_id()}, problem.status)
+        values = {"said": said, "told_as": problem.line, "request_id": request_id()}
+        return await run_in_threadpool(self.renderer.page, "problem", visit, status=int(problem.status), **values)
 
     def _work(self) -> None:
         """Do what is queued, one job at a time."""

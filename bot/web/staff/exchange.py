@@ -122,7 +122,7 @@ class ExchangePages(Area):
             "lines": list(imported.report.lines()),
             "clashes": _clashes(imported, candidate),
             "copies": len(expected.copies),
-            "copied": list(expected.copies[:SHOWN_COPIES]),
+            "copied": [asdict(each) for each in expected.copies[:SHOWN_COPIES]],
             "findings": list(expected.findings),
             "pairs": {language: [pair.id for pair in pairs] for language, pairs in imported.pairs.items()},
         }

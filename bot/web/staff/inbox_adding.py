@@ -24,7 +24,7 @@ from bot.editorial.workbench import (
     text_digest,
 )
 from bot.resources import data_folder
-from bot.text import NearCopies
+from bot.text import NearCopies, without_unseen
 
 Adds = Literal["variant", "near miss"]
 PATIENTS = "patients"  # who wrote it: authors are held out as a whole when the matcher is judged
@@ -116,7 +116,7 @@ class Adder:
         released, drafted = self._copies_in(candidate, language), _drafted(candidate, language)
         found = []
         for each in texts:
-            clean = " ".join(each.text.split())
+            clean = " ".join(without_unseen(each.text).split())
             flaw = flaw_of(clean) or personal(clean, language, sure=sure)
             copy = (released.find(clean) or drafted.find(clean)) if not flaw else None
             if not flaw and copy is None:
@@ -204,6 +204,8 @@ def still_there(lost: Sequence[Lost], candidate: Candidate) -> list[tuple[Lost, 
             continue
         pair = candidate.pair(origin.language, origin.pair)
         texts = [variant.text for variant in pair.variants] if pair is not None else []
+        begun = candidate.unfinished.get((origin.language, origin.pair))
+        texts += [text for value in ((begun and begun.unfinished) or {}).values() for text in value.splitlines()]
         texts += [one.near_miss.text for one in candidate.near_misses if one.language == origin.language]
         texts += [one.text for one in candidate.base.catalogs[origin.language].near_misses]
         text = next((one for one in texts if text_digest(one) == origin.text), None)

@@ -19,8 +19,8 @@ from bot.catalog.lint import (
     lint_pair,
 )
 from bot.catalog.readability import formula, measure
-from bot.catalog.statements import sentences
 from bot.curation.highlights import highlights
+from bot.web.staff.wording import Label, in_words, said_of
 
 _MEASURED = ("short_answer", "answer", "easy_answer")
 
@@ -54,7 +54,7 @@ class Notes:
         return asdict(self)
 
 
-Labels = Mapping[str, str]
+Labels = Mapping[str, Label]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +98,18 @@ def notes_on(
         note = found.setdefault(f"{each.language}.{each.field}", Notes())
         rule = labels.get(f"pairs_rule_{each.finding.rule.replace('-', '_')}", each.finding.rule)
         if each.finding.rule != "jargon":  # these are marked word by word
-            note.items.append(Item(each.finding.severity, rule, f"{each.finding.problem} {each.finding.remedy}"))
+            note.items.append(Item(each.finding.severity, rule, in_words(said_of(each.finding), labels)))
     return found
 
 
 def _measured(key: str, text: str, language: str, target: str, labels: Labels) -> Notes:
-    read, parts, how = measure(text, language), len(sentences(text)), formula(language)
-    figure = labels["pairs_figure"].format(
-        words=read.words, sentences=parts, mean=f"{read.words_per_sentence:.0f}", ease=f"{read.reading_ease:.0f}"
-    )
+    read, how = measure(text, language), formula(language)
+    ease, mean = f"{read.reading_ease:.0f}", f"{read.words_per_sentence:.1f}"
+    figure = labels["pairs_figure"].format(words=read.words, sentences=read.sentences, mean=mean, ease=ease)
     aim = int(target) if target.isascii() and target.isdigit() and len(target) < 4 else None
     if key == "short_answer":
         least = how.short if how is not None else 0
-        good = parts <= SHORT_SENTENCES and read.words <= SHORT_WORDS and read.reading_ease >= least
+        good = read.sentences <= SHORT_SENTENCES and read.words <= SHORT_WORDS and read.reading_ease >= least
         wanted = labels["pairs_wanted_short"].format(n=SHORT_SENTENCES, words=SHORT_WORDS, ease=f"{least:.0f}")
     elif key == "easy_answer":
         most = EASY_WORDS if aim is None else max(EASY_WORDS, round(EASY_SHARE * aim))

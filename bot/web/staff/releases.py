@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import date
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,16 +17,18 @@ from bot.editorial.people import Person
 from bot.editorial.workbench import Candidate
 from bot.errors import BadData, KlartextError, UserFixable
 from bot.release.contents import Contents
-from bot.release.publishing import require_sound, summary
+from bot.release.publishing import errors_of, summary
 from bot.release.release import Release, Side, Unpacked, differences, make_manifest
 from bot.release.stops import Stops
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
 from bot.web.staff.tools import Refused, Verdict
 from bot.web.staff.visit import StaffVisit, whole_number
+from bot.web.staff.wording import Said, said_of
 
 PUBLISH, CHECK, SWITCH = "publish", "check", "switch"  # kinds of jobs
 MOST_NOTE = 200
+MOST_SAID = 10  # of what lint finds
 PREPARING_S = 900.0
 SHARE_OF_CHECKS = 0.8  # of a job's progress
 
@@ -101,9 +104,20 @@ class ReleasePages(Area):
     def next(self, visit: StaffVisit) -> Response:
         """Show what patients would see differently with a release made now."""
         with TemporaryDirectory() as folder:
-            contents, _, lines = self._gathered(Path(folder))
-        del contents
-        return self.renderer.page("release_next", visit, lines=lines)
+            _, _, lines = self._gathered(Path(folder))
+        candidate, number = self.tools.candidate(), self.tools.releases.in_force()
+        ready = candidate.ready(now=self.tools.now())
+        return self.renderer.page(
+            "release_next",
+            visit,
+            lines=lines,
+            old=self.tools.publisher.existing(number).name if number is not None else "",
+            source=candidate.source,
+            ready=len(ready),
+            waiting=len(candidate.drafts) - len(ready),
+            unfinished=len(candidate.unfinished),
+            unsigned=self._unsigned(candidate),
+        )
 
     def _gathered(self, folder: Path) -> tuple[Contents, Unpacked, list[str]]:
         """Write a candidate's files and read them back; return it with what patients would see differently."""
@@ -251,7 +265,9 @@ class ReleasePages(Area):
             made, verdicts = self._made(by, note, tell)
         if job.wanted["activate"] and tools.releases.in_force() != made.number:
             share = SHARE_OF_CHECKS + 0.1
-            tools.publisher.activate(made.number, by=by, wait_s=PREPARING_S, tell=lambda line: tell(share, line))
+            tools.publisher.activate(
+                made.number, by=by, wait_s=PREPARING_S, tell=lambda _: tell(share, "job_waits_for_processes")
+            )
         return {"to": f"/releases/{made.number}", "verdicts": verdicts}
 
     def _made(self, by: str, note: str, tell: Callable[[float, str], None]) -> tuple[Release, list[dict[str, Any]]]:
@@ -278,13 +294,7 @@ class ReleasePages(Area):
 
     def _checked(self, place: Unpacked, tell: Callable[[float, str], None]) -> list[dict[str, Any]]:
         tools = self.tools
-        verdicts = [_verdict("check_lint", lambda: require_sound(place.exam, today=tools.now().date()))]
-
-        def approved() -> None:
-            contents = self._read(place)
-            make_manifest(contents, now=tools.now(), stops=tools.releases.stops(), program=tools.publisher.program)
-
-        verdicts.append(_verdict("check_approved", approved))
+        verdicts = [_sound(place.exam, today=tools.now().date()), self._approved(place)]
         if not any(each.passed is False for each in verdicts):
             for number, check in enumerate(tools.checks):
                 begun, width = SHARE_OF_CHECKS * number / len(tools.checks), SHARE_OF_CHECKS / len(tools.checks)
@@ -293,12 +303,31 @@ class ReleasePages(Area):
         folder = f"{place.exam.parents[1]}/"
         return [{**asdict(each), "line": each.line.replace(folder, "")} for each in verdicts]
 
+    def _approved(self, place: Unpacked) -> Verdict:
+        """Say whether all is signed that a release needs."""
+        tools, now, name = self.tools, self.tools.now(), "check_approved"
+        try:
+            contents = self._read(place)
+        except (BadData, KlartextError) as error:
+            return Verdict(name, False, str(error), said=[Said("check_unreadable", {"told": str(error)})])
+        try:
+            make_manifest(contents, now=now, stops=tools.releases.stops(), program=tools.publisher.program)
+        except (BadData, KlartextError) as error:
+            said = [
+                Said("check_not_signed", {"what": what, "standing": standing})
+                for what, standing in contents.standings(now).items()
+                if not what.startswith("pair ") and standing != "approved"
+            ]
+            return Verdict(name, False, str(error), to="/to-sign", said=said or [Said("check_no_pair")])
+        return Verdict(name, True, "")
+
     def _switch(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
         """Have all processes prepare a release, and put it into force."""
         number, by, publisher = int(job.wanted["number"]), str(job.wanted["by"]), self.tools.publisher
 
         def waiting(line: str) -> None:
-            tell(0.5, line)
+            del line  # it is a command's
+            tell(0.5, "job_waits_for_processes")
 
         if job.wanted["move"] == "activate":
             publisher.activate(number, by=by, wait_s=PREPARING_S, tell=waiting)
@@ -307,12 +336,15 @@ class ReleasePages(Area):
         return {"to": "/releases"}
 
 
-def _verdict(name: str, require: Callable[[], None]) -> Verdict:
-    try:
-        require()
-    except (BadData, KlartextError) as error:
-        return Verdict(name, False, str(error))
-    return Verdict(name, True, "")
+def _sound(exam: Path, *, today: date) -> Verdict:
+    """Say whether lint calls something an error, and the first of what it calls so."""
+    errors = errors_of(exam, today=today)
+    if not errors:
+        return Verdict("check_lint", True, "")
+    said = [said_of(each) for each in errors[:MOST_SAID]]
+    if len(errors) > MOST_SAID:
+        said.append(Said("finding_more", {"n": len(errors) - MOST_SAID}))
+    return Verdict("check_lint", False, errors[0].as_line(), said=said)
 
 
 def _learned(old: Contents, new: Contents) -> list[str]:

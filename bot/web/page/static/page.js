@@ -18,14 +18,14 @@ function busy(on) {
 
 async function send(form, submitter) {
   const body = new URLSearchParams(new FormData(form, submitter));
-  const draft = form.id === "say" ? "" : document.getElementById("text").value;
+  const sent = form.id === "say" ? document.getElementById("text").value : "";
   document.getElementById("send-failed").hidden = true;
   busy(true);
   let said = "";
   try {
     const answer = await ask("/chat", { method: "POST", body });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (answer.ok && page.getElementById("log")) return show(page, draft);
+    if (answer.ok && page.getElementById("log")) return show(page, sent);
     if (answer.ok) return location.assign(answer.url); // the conversation has ended
     said = page.querySelector("main p").textContent;
   } catch {
@@ -38,7 +38,14 @@ async function send(form, submitter) {
   failed.scrollIntoView({ block: "center" });
 }
 
-function show(page, draft) {
+// What is typed while a message is on its way is kept: all that stands in the box but the message itself.
+function typedSince(sent) {
+  const value = document.getElementById("text").value;
+  return value.startsWith(sent) ? value.slice(sent.length).trimStart() : value;
+}
+
+function show(page, sent) {
+  const draft = typedSince(sent), typing = draft && document.activeElement.id === "text";
   document.querySelectorAll("#newest").forEach((old) => { old.removeAttribute("id"); });
   document.querySelectorAll("#log .amend").forEach((old) => { old.remove(); }); // it changes what was noted last
   document.querySelectorAll(".panel[role=alert]").forEach((old) => { old.removeAttribute("role"); });
@@ -53,13 +60,15 @@ function show(page, draft) {
   document.querySelectorAll("#log form.related input[name=turn]").forEach((field) => { field.value = next; });
   document.querySelectorAll("#log button").forEach((button) => { button.disabled = false; });
   log.setAttribute("aria-busy", "false");
-  document.getElementById("text").value = draft;
+  const text = document.getElementById("text");
+  text.value = draft;
   document.title = page.title;
   document.dispatchEvent(new Event("klartext:shown")); // speech.js listens
   // What was said gets the focus; the log, which is live, tells the reply.
   const said = log.lastElementChild.querySelector(".said, .reply");
   said.tabIndex = -1;
-  said.focus({ preventScroll: true });
+  (typing ? text : said).focus({ preventScroll: true }); // nobody's next letters are to go astray
+  if (typing) text.setSelectionRange(draft.length, draft.length);
   toNewest();
 }
 
@@ -79,6 +88,7 @@ if (log) {
     if (event.target.id === "upload") event.submitter.textContent = event.submitter.dataset.sending;
     if (event.target.getAttribute("action") !== "/chat") return;
     event.preventDefault();
+    if (log.getAttribute("aria-busy") === "true") return; // one at a time: what was typed stays in the box
     send(event.target, event.submitter);
   });
   document.addEventListener("change", (event) => {

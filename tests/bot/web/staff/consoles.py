@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from sqlalchemy import event
 
 from bot.adapters.sql_records import SqlRecords, in_folder
 from bot.assistant import Assistant
@@ -68,6 +69,21 @@ class Staff:
     def close(self) -> None:
         for each in self._opened:
             each.client.close()
+
+
+@contextmanager
+def statements(staff: Staff) -> Iterator[list[str]]:
+    """Collect the statements that pages put to the database meanwhile."""
+    engine, found = staff.console.tools.workbench.engine, list[str]()  # type: ignore[attr-defined]  # the SQL one
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        found.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def test_of_ids_that_are_taken_nothing_is_stored_until_they_are_left_out(staff: 
     report = browser.answer.url.path
     browser.press("Make drafts of all 2")
     assert browser.answer.status_code == 409
-    assert "1 ids are taken. Nothing was stored." in browser.text
+    assert "1 id is taken. Nothing was stored." in browser.text
     assert names(staff) == set()
     browser.press("Make drafts of all 2", without="yes")
     assert names(staff) == {"klo"}

@@ -83,7 +83,11 @@ def test_signed_texts_become_a_release_changes_the_next_and_one_click_goes_back(
     pair = tools.candidate().base.catalogs["de"].pairs[0]
     made = draft(staff, pair.id, CHANGED)
     browser.open(f"{CONSOLE}/releases")
-    assert "1 drafts still wait for signatures" in browser.text
+    assert "1 draft still waits for signatures" in browser.text
+    browser.open(f"{CONSOLE}/releases/next")
+    assert "Compared is what patients see today (release 1@" in browser.text
+    assert "1 draft still waits for signatures" in browser.text
+    browser.open(f"{CONSOLE}/releases")
     sign_all(staff, "anna", "bert", what=f"pair {pair.id} de")
     assert tools.candidate().stage("de", pair.id, now=now()) == "approved"
     browser.open(f"{CONSOLE}/releases/next")
