@@ -8,7 +8,7 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from bot.catalog.approval import FORM, SITE
+from bot.catalog.approval import FORM, SITE, SPOKEN
 from bot.release.release import Release
 from bot.release.stops import Stops
 
@@ -104,10 +104,8 @@ class InForce:
         return ChatState("stopped" if self.stops().closed else closed, expired)
 
     def _names(self, part: Whole) -> list[str]:
-        """Return under which names a part was approved; a site's own language is one with the program's sentences."""
-        if part != "sentences":
-            return [part]
-        return [f"{what} {language}" for what in ("sentences", "language") for language in self.shown]
+        """Return under which names a part was approved; all that the program says is one, a site's own language too."""
+        return [part] if part != "sentences" else [what for what in self._until if what.split()[0] in SPOKEN]
 
     def _has_expired(self, what: str) -> bool:
         until = self._until.get(what)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from bot.catalog.approval import person_key
+from bot.catalog.approval import SPOKEN, person_key
 from bot.catalog.catalog import Country
 from bot.catalog.lint import lint
 from bot.errors import BadData, UserFixable
@@ -118,7 +118,7 @@ class Publisher:
         chosen = self.existing(to if to is not None else self.before())
         self._require_servable(chosen)
         expired = self._expired(chosen)
-        if any(what.startswith("sentences") for what in expired):
+        if any(what.split()[0] in SPOKEN for what in expired):
             raise UserFixable(
                 f"Release {chosen.name} cannot be put into force: the approval of {_named(expired)} has expired: "
                 "the chat would close. Have it signed again and make a new release; `klartext stop chat` closes the "
