@@ -280,7 +280,7 @@ class Conversation:
         return self._guarded(Reply(self.language, tuple(interface(self.language, key) for key in shown)))
 
     def offer(self, *, at: datetime) -> Reply | None:
-        """Offer the questions of the radiology team, or go on with them; None where there are none, or all is closed."""
+        """Offer the questions of the radiology team, or go on with them; None where there are none, or nobody may."""
         if self._interviewer is None or self._assistant.is_closed:
             return None
         if self._interviewer.begun:
