@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -32,7 +32,7 @@ from bot.catalog.catalog import Catalog, Country, language_files, load_catalog, 
 from bot.catalog.exam import EXAM_FILE, load_exam
 from bot.catalog.fhir_files import migrations_beside, read_json
 from bot.catalog.look import Namespaces, read_logo
-from bot.catalog.site import namespaces_of
+from bot.catalog.site import namespaces_of, open_site
 from bot.catalog.topics import topic_names
 from bot.errors import BadData, Finding
 from bot.interview.values.fhir_json import JsonObject, as_object
@@ -115,6 +115,8 @@ class Contents:
         files |= {f"{LANGUAGES}/{code}/{name}": raw for code, each in own.items() for name, raw in each.items()}
         said = None
         if site is not None:
+            # What a service would refuse is signed by nobody; whether it is approved is what is asked here.
+            open_site(site, exam=folder, languages=tuple(catalogs), sample=True, today=date.min)
             files[SITE_FILE], said = _bytes(site), _site(site)
             if logo := said.get("logo"):
                 files[str(logo)] = read_logo(site, str(logo))

@@ -24,10 +24,12 @@ class ChatState:
     Attributes:
         closed: Why nothing is answered but emergencies; empty while the chat is open.
         expired: What patients miss because its approval has ended: the chat, the questions, or what the site tells.
+        pairs: Names of the pairs that are not shown because theirs has, each with its language.
     """
 
     closed: ClosedBecause = ""
     expired: tuple[Whole, ...] = ()
+    pairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,10 @@ class InForce:
         parts = get_args(Whole)
         expired = tuple(part for part in parts if any(self._has_expired(each) for each in self._names(part)))
         closed: ClosedBecause = "sentences_expired" if "sentences" in expired else ""
-        return ChatState("stopped" if self.stops().closed else closed, expired)
+        pairs = [what for what in self._until if what.startswith("pair ") and self._has_expired(what)]
+        return ChatState(
+            "stopped" if self.stops().closed else closed, expired, tuple(each.removeprefix("pair ") for each in pairs)
+        )
 
     def _names(self, part: Whole) -> list[str]:
         """Return under which names a part was approved; all that the program says is one, a site's own language too."""

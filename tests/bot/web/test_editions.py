@@ -361,6 +361,29 @@ def test_sentences_that_expire_are_told_in_the_log_in_health_and_before_consent(
     assert start.index(LABELS["closed_heading"]) < start.index(LABELS["consent_box"])
 
 
+def test_a_pair_whose_approval_has_ended_is_told_and_named_and_nothing_else_is_said_to_be_well(
+    hospital: Hospital, caplog: pytest.LogCaptureFixture
+) -> None:
+    hospital.activate(hospital.release(ends_soon="pair pain"))
+    process = hospital.process()
+    process.begin()
+    hospital.site.releases.stop(Stop(NOW, "Anna", "close"))
+    process.editions.look()
+    hospital.clock[0] += timedelta(minutes=5)
+    hospital.site.releases.stop(Stop(NOW, "Anna", "open"))
+    process.ask_anew()
+
+    with caplog.at_level("INFO", "klartext"):
+        process.editions.look()
+        process.editions.look()
+
+    said = [record.getMessage() for record in caplog.records if record.name == "klartext"]
+    assert [each for each in said if "nothing of the release has expired" in each] == []
+    assert [each for each in said if "patients miss" in each] == [
+        "patients miss something: the approval of 1 pair (pain de) has ended: have it signed, and make a release"
+    ]
+
+
 def test_who_begins_while_the_chat_is_closed_is_told_so_with_the_first_words(hospital: Hospital) -> None:
     hospital.activate(hospital.release())
     process = hospital.process()
