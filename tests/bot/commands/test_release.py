@@ -112,7 +112,11 @@ def test_who_signed_what_is_listed(department: Department) -> None:
     [
         (["qa", "approve", "EXAM", "--by", "A", "--until", "2020-01-01"], "`--until` is '2020-01-01', which is over"),
         (["qa", "approve", "EXAM", "--by", "A"], "`--until` is ''. Write a day such as 2027-06-30"),
-        (["qa", "approve", "EXAM", "--what", "everything"], "`--what` is 'everything'. Name one of pairs, sentences"),
+        (
+            ["qa", "approve", "EXAM", "--what", "everything"],
+            "`--what` is 'everything'. Name one of foreign, page, pairs, sentences,",
+        ),
+        (["qa", "approve", "EXAM", "--what", "language"], "The catalog has no language of the site's own. Name one of"),
         (["release", "activate", "7"], "There is no release 7"),
         (["release", "rollback"], "No other release was ever in force"),
         (["release", "diff", "3"], "There is no release 3"),
