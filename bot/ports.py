@@ -495,6 +495,7 @@ class AuditEvent:
         conversations: Their ids.
         patient: The hospital's pseudonym, where it was about one patient.
         counts: How many of what.
+        why: The reason that was given for a stop, as it was typed.
     """
 
     action: str
@@ -502,6 +503,7 @@ class AuditEvent:
     conversations: Sequence[str] = ()
     patient: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    why: str = ""
 
 
 class Audit(Protocol):

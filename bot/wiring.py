@@ -534,7 +534,7 @@ def stops_taken_back(settings: Settings) -> TakenBack:
     from bot.release.restored import Noted, taken_back
 
     noted = [
-        Noted(line.at, line.actor, line.action, line.counts.get("release", 0))
+        Noted(line.at, line.actor, line.action, line.counts.get("release", 0), line.why)
         for line in make_audit(settings).read().lines
         if line.vouched and line.at is not None
     ]

@@ -55,6 +55,7 @@ class AuditLine:
         key: Id of the key of its blind values.
         conversations: Blind values of the conversations.
         patient: Blind value of the patient; empty where it was not about one.
+        why: The reason that was given for a stop; empty for none.
         said: The line as it was written, as JSON.
     """
 
@@ -70,6 +71,7 @@ class AuditLine:
     patient: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
     request_id: str = ""
+    why: str = ""
     said: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -235,6 +237,7 @@ class AuditLog:
             "conversations": [key.blind(CONVERSATION, id_) for id_ in event.conversations],
             "counts": dict(event.counts),
             "request_id": self.request_id(),
+            **({"why": event.why} if event.why else {}),
             **further,
         }
         try:
@@ -376,6 +379,7 @@ def _checked(
             patient=str(said["patient"]),
             counts=dict(said["counts"]),
             request_id=str(said["request_id"]),
+            why=str(said.get("why", "")),
             said=said,
         )
     except (KeyError, TypeError, ValueError):

@@ -30,6 +30,9 @@ _TITLES = frozenset({"dr", "med", "prof", "pd", "dipl", "mr", "mrs", "ms", "herr
 # What is in the way of showing a text.
 Standing = Literal["approved", "unsigned", "one signature", "changed", "expired"]
 SITE, FORM = "site", "questionnaire"
+SENTENCES, PAGE, FOREIGN, LANGUAGE = "sentences", "page", "foreign", "language"
+# What the program says, of which each is signed by itself; where one of them is not approved, there is no chat.
+SPOKEN = (SENTENCES, PAGE, FOREIGN, LANGUAGE)
 _HEAD = """\
 # Who approved which text, and until when. `klartext qa approve` writes this file; `text` is the SHA-256 of exactly what
 # patients see, so a text that is changed is approved by nobody until it is signed again.
@@ -41,7 +44,8 @@ class Subject:
     """Something that is approved as a whole.
 
     Attributes:
-        what: Its name: ``pair ID LANG``, ``sentences LANG`` (the program's own, emergencies among them),
+        what: Its name: ``pair ID LANG``, ``sentences LANG`` (the program's own, emergencies among them), ``page LANG``
+            (labels, the words of consent among them), ``foreign`` (what is said in all languages but the catalog's),
             ``language LANG`` (of a language of the site, all its files), ``questionnaire`` or ``site``.
         text: SHA-256 of all that patients see of it.
     """
@@ -55,6 +59,7 @@ class _Signature(BaseModel):
 
     name: str = Field(min_length=1, max_length=120)
     at: AwareDatetime
+    until: AwareDatetime | None = None
 
 
 class _Approval(BaseModel):
@@ -73,27 +78,49 @@ class _File(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class PersonSigned:
+    """One person's signature under a text; from `until` on it counts no more."""
+
+    name: str
+    at: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Signed:
     """What was signed of one subject.
 
     Attributes:
         text: SHA-256 of what was signed.
-        until: From this moment on nobody is shown it.
-        by: Who signed it, and when, in order.
+        signatures: One for each person, in order.
     """
 
     text: str
-    until: datetime
-    by: tuple[tuple[str, datetime], ...]
+    signatures: tuple[PersonSigned, ...]
+
+    @property
+    def until(self) -> datetime:
+        """From when on fewer people than needed stand behind it; of a text that one person signed, when that ends."""
+        last = {person_key(each.name): each.until for each in self.signatures}
+        return sorted(last.values(), reverse=True)[:PEOPLE][-1]
+
+    @property
+    def by(self) -> tuple[tuple[str, datetime], ...]:
+        """Who signed it, and when, in order."""
+        return tuple((each.name, each.at) for each in self.signatures)
 
     @property
     def people(self) -> int:
         """How many different people signed."""
-        return len({person_key(name) for name, _ in self.by})
+        return len({person_key(each.name) for each in self.signatures})
 
     @property
     def names(self) -> str:
-        return ", ".join(name for name, _ in self.by)
+        return ", ".join(each.name for each in self.signatures)
+
+    def valid(self, now: datetime) -> Signed:
+        """Return it with the signatures that still count."""
+        return replace(self, signatures=tuple(each for each in self.signatures if now < each.until))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +144,8 @@ class Approvals:
             return "unsigned"
         if found.text != subject.text:
             return "changed"
-        if now >= found.until:
-            return "expired"
-        return "approved" if found.people >= PEOPLE else "one signature"
+        people = found.valid(now).people
+        return "approved" if people >= PEOPLE else "one signature" if people else "expired"
 
     def is_signed(self, subject: Subject, *, now: datetime) -> bool:
         """Say whether enough people have signed a text as it is, whatever else may stand in its way."""
@@ -133,7 +159,8 @@ class Approvals:
     def sign(self, subjects: Sequence[Subject], *, name: str, at: datetime, until: datetime) -> Approvals:
         """Return the approvals with the signature of one person under each subject.
 
-        A text that changed, or whose approval has expired, begins anew; of two moments the earlier ends the approval.
+        A text that changed begins anew. Whoever signs the same text again renews: that signature takes the place of
+        their earlier one. An approval holds while two people's signatures do, so each may renew before the other.
         """
         return self.signed_by([(subject, name, at, until) for subject in subjects])
 
@@ -142,11 +169,12 @@ class Approvals:
         signed = dict(self.signed)
         for subject, name, at, until in signatures:
             known = signed.get(subject.what)
-            if known is None or known.text != subject.text or at >= known.until:
-                signed[subject.what] = Signed(subject.text, until, ((name, at),))
-                continue
-            others = tuple(each for each in known.by if person_key(each[0]) != person_key(name))
-            signed[subject.what] = replace(known, by=(*others, (name, at)), until=min(until, known.until))
+            before = known.valid(at).signatures if known is not None and known.text == subject.text else ()
+            own = [each for each in before if person_key(each.name) == person_key(name)]
+            if any(each.at > at for each in own):
+                continue  # known signatures are told again: the newest of a person counts
+            others = (each for each in before if each not in own)
+            signed[subject.what] = Signed(subject.text, (*others, PersonSigned(name, at, until)))
         return replace(self, signed=signed)
 
     def without(self, what: str) -> Approvals:
@@ -208,7 +236,7 @@ def approvals_in(folder: Path, country: str | None = None) -> Approvals:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadData(f"{path}: {twice!r} stands there twice. Keep the entry that was signed last.")
     named = {
-        each.what: Signed(each.text, each.until, tuple((one.name, one.at) for one in each.by))
+        each.what: Signed(each.text, tuple(PersonSigned(one.name, one.at, one.until or each.until) for one in each.by))
         for each in file.approvals
     }
     return Approvals.of_file(named, country)
@@ -222,7 +250,7 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
             "what": what,
             "text": each.text,
             "until": each.until.isoformat(timespec="minutes"),
-            "by": [{"name": name, "at": at.isoformat(timespec="seconds")} for name, at in each.by],
+            "by": [_written(one, each.until) for one in each.signatures],
         }
         for what, each in sorted(approvals.by_name().items())
     ]
@@ -233,6 +261,12 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
         partial.replace(path)
     except OSError as error:
         raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Check the folder's permissions.") from None
+
+
+def _written(signature: PersonSigned, until: datetime) -> dict[str, str]:
+    """Return a signature as it stands in the file; its end only where that is another than the approval's."""
+    own = {"name": signature.name, "at": signature.at.isoformat(timespec="seconds")}
+    return own if signature.until == until else own | {"until": signature.until.isoformat(timespec="minutes")}
 
 
 def pair_subject(catalog: Catalog, pair: Pair) -> Subject:
@@ -251,13 +285,23 @@ def seen_of(pair: Pair) -> dict[str, Any]:
 
 def sentences_subject(language: str, sentences: Mapping[str, str]) -> Subject:
     """Return what is approved of the program's own sentences in a language, those for emergencies among them."""
-    return Subject(f"sentences {language}", text_hash([language, dict(sentences)]))
+    return Subject(f"{SENTENCES} {language}", text_hash([language, dict(sentences)]))
+
+
+def page_subject(language: str, texts: Mapping[str, str]) -> Subject:
+    """Return what is approved of the page in a language: its labels, consent, and words that answers are named with."""
+    return Subject(f"{PAGE} {language}", text_hash([language, dict(texts)]))
+
+
+def foreign_subject(sentences: Mapping[str, str]) -> Subject:
+    """Return what is approved of the sentences in all languages that the catalog has not."""
+    return Subject(FOREIGN, text_hash(dict(sentences)))
 
 
 def language_subject(language: str, files: Mapping[str, bytes]) -> Subject:
     """Return what is approved of a language of the site: all its files, rules and examples among them."""
     hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in files.items()}
-    return Subject(f"language {language}", text_hash([language, hashes]))
+    return Subject(f"{LANGUAGE} {language}", text_hash([language, hashes]))
 
 
 def form_subject(document: JsonObject) -> Subject:

@@ -44,6 +44,7 @@ FACTS: tuple[Fact, ...] = get_args(Fact)
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MOST_CHARACTERS = 450
 _PHONE = re.compile(r"\+?\d[\d ()/-]{4,24}\d")
+_GROUPING = r"[\s()./\u2010-\u2015-]{0,3}"  # between the digits of a number
 _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
 A_WEEK = 8  # days looked ahead for the next opening
 _WHERE_TO_LOOK = 'docs/content.md says under "The place" what each entry means; qa_pairs/site.yaml is an example.'
@@ -226,7 +227,7 @@ def open_site(path: Path | None, *, exam: Path, languages: Sequence[str], sample
             texts[fact] = _checked(file, fact, said, languages)
     if "phone" not in texts:
         raise BadData(f"{file}: `facts` lacks `phone`. Say how the department is reached, and when.")
-    if any(read.phone not in text for text in texts["phone"].values()):
+    if not all(_holds(text, read.phone) for text in texts["phone"].values()):
         raise BadData(f"{file}: the texts of `phone` do not all hold the number {read.phone!r}. Write it there, too.")
     opening = None
     if read.opening is not None:
@@ -234,6 +235,22 @@ def open_site(path: Path | None, *, exam: Path, languages: Sequence[str], sample
     namespaces = Namespaces(read.namespaces.identifiers, read.namespaces.canonical)
     look = _look(file, read, languages)
     return Site(read.site, read.phone, texts, opening, ZoneInfo(read.timezone), look, namespaces)
+
+
+def _holds(text: str, phone: str) -> bool:
+    """Say whether a text gives a telephone number, however its digits are grouped there."""
+    digits = [each for each in phone if each.isdigit()]
+    return re.search(rf"(?<!\d){_GROUPING.join(digits)}(?!\d)", text) is not None
+
+
+def site_findings(path: Path | None, *, exam: Path, languages: Sequence[str]) -> Iterator[Finding]:
+    """Yield what is wrong with a site's own file, as it is refused where it is served; whether it is approved is not
+    asked."""
+    try:
+        open_site(path, exam=exam, languages=languages, sample=True, today=date.min)
+    except BadData as error:
+        where = f"{path}: "
+        yield Finding(path or exam, 0, "", str(error).removeprefix(where), "", "error", "site")
 
 
 def namespaces_of(path: Path | None, exam: Path) -> Namespaces:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from bot.catalog.approval import FILE, SITE, Subject, seen_of, write_approvals
+from bot.catalog.approval import FILE, FORM, LANGUAGE, SITE, SPOKEN, Subject, seen_of, write_approvals
 from bot.catalog.catalog import locate
 from bot.commands.moments import local_zone
 from bot.commands.release import Files
@@ -38,7 +38,8 @@ def approve(
         list[str] | None,
         typer.Option(
             "--what",
-            help="pairs, sentences, language, questionnaire, site, or a pair's id. Default: all.",
+            help="pairs, sentences, page, foreign, or a pair's id; where there are any: questionnaire, site, language. "
+            "Default: all.",
             metavar="WHAT",
         ),
     ] = None,
@@ -75,12 +76,13 @@ def _chosen(contents: Contents, wanted: list[str]) -> list[Subject]:
     """Return the texts that are meant; raise BadData for a name that is none."""
     subjects = list(contents.subjects())
     found: list[Subject] = []
-    for name in wanted or ["pairs", "sentences", "language", "questionnaire", "site"]:
+    for name in wanted or ["pairs", *SPOKEN, FORM, SITE]:
         kind = name.removesuffix("s") if name == "pairs" else name
         fitting = [each for each in subjects if each.what.split()[0] == kind or each.what.split()[1:2] == [name]]
         if not fitting and wanted:
             known = sorted({each.what.split()[0].replace("pair", "pairs") for each in subjects})
-            raise BadData(f"`--what` is {name!r}. Name one of {', '.join(known)}, or the id of a pair.")
+            none = " The catalog has no language of the site's own." if name == LANGUAGE else ""
+            raise BadData(f"`--what` is {name!r}.{none} Name one of {', '.join(known)}, or the id of a pair.")
         found += [each for each in fitting if each not in found]
     return found
 
@@ -92,8 +94,8 @@ def _text_of(contents: Contents, subject: Subject) -> str:
     if kind == "pair":
         said = seen_of(contents.catalogs[rest[1]].pair(rest[0]))
         said = {name: value for name, value in said.items() if value}
-    elif kind == "sentences":
-        said = dict(contents.wording.sentences.get(rest[0], {}))
+    elif (texts := contents.said(subject.what)) is not None:
+        said = dict(texts)
     else:
         said = contents.site if kind == SITE else json.loads(dump(contents.form or {}))
     return yaml.safe_dump(said, allow_unicode=True, sort_keys=False, width=100)

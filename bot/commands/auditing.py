@@ -172,6 +172,7 @@ def _row(line: AuditLine, at: str) -> str:
         *([f"patient {line.patient}"] if line.patient else []),
         *([f"conversation {line.conversations[0]}"] if len(line.conversations) == 1 else []),
         *([f"request {line.request_id}"] if line.request_id else []),
+        *([f"why: {' '.join(line.why.split())}"] if line.why else []),
     ]
     return f"{line.number:6}  {at}  {line.actor:12}  {line.action:12}  {'  '.join([counts, *about])}".rstrip()
 

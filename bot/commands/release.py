@@ -111,6 +111,7 @@ def list_(
     """List the releases, and which one is in force."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
+        tell_database(settings)
         releases, zone = make_releases(settings), local_zone(settings)
         in_force, switches = releases.in_force(), releases.switches()
         for each in releases.all():
@@ -136,7 +137,9 @@ def diff(
 ) -> None:
     """Show what patients would see differently with a release: pairs that come, go and change, with both texts."""
     with friendly_errors():
-        publisher = make_publisher(Settings.from_environment(data=data), _now)
+        settings = Settings.from_environment(data=data)
+        tell_database(settings)
+        publisher = make_publisher(settings, _now)
         before = other if other is not None else publisher.releases.in_force()
         new, old = publisher.side(number), publisher.side(before) if before is not None else None
         lines = list(differences(old, new))
@@ -297,6 +300,7 @@ def list_stops(data: DataOption = None) -> None:
     """List what was stopped, by whom, and what is stopped now."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
+        tell_database(settings)
         acts, zone = make_releases(settings).stops(), local_zone(settings)
         for act in acts:
             print(f"{in_zone(act.at, zone)}  {act.kind:8}  {act.pair_id or 'chat'}  {act.by}: {act.why}")

@@ -13,6 +13,8 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
+from bot.commands.installation import tell_database
+from bot.commands.moments import in_zone, local_zone
 from bot.editorial.acts import NOTHING, Act, first_flaw
 from bot.editorial.acts_fhir import audit_bundle
 from bot.editorial.people import ROLES, Person, Role
@@ -63,7 +65,7 @@ def add(
 ) -> None:
     """Make an account. The first one needs the role admin, who makes the others in the console."""
     with friendly_errors():
-        people = make_people(Settings.from_environment(data=data), _now)
+        people = make_people(_settings(data), _now)
         person = Person(0, login, name, _roles(role or []))
         made = people.add(person, _password(password_file), by=_operator())
         print(f"{made.login}: {made.name}, {' '.join(sorted(made.roles)) or 'without a role'}")
@@ -73,7 +75,7 @@ def add(
 def list_(data: DataOption = None) -> None:
     """List all accounts."""
     with friendly_errors():
-        people = make_people(Settings.from_environment(data=data), _now).all()
+        people = make_people(_settings(data), _now).all()
         for each in people:
             states = {"closed": each.closed, "code": each.has_code, "outside": each.outside}
             state = ", ".join(word for word, holds in states.items() if holds)
@@ -94,7 +96,7 @@ def change(
 ) -> None:
     """Change roles, password or state of an account; its sessions end."""
     with friendly_errors():
-        people = make_people(Settings.from_environment(data=data), _now)
+        people = make_people(_settings(data), _now)
         known = people.by_login(login)
         if known is None:
             raise BadData(f"There is no account {login!r}. `klartext staff list` lists them.")
@@ -119,7 +121,8 @@ def trail(
 ) -> None:
     """Show who did what, newest first; write it as AuditEvent and Provenance; or check that nothing is missing."""
     with friendly_errors():
-        acts = make_acts(Settings.from_environment(data=data))
+        settings = _settings(data)
+        acts = make_acts(settings)
         if verify or fhir is not None:
             all_ = list(acts.all())
             flaw = first_flaw(all_) or (len(all_) + 1 if acts.head() != _end(all_) else None)
@@ -131,8 +134,16 @@ def trail(
             if verify:
                 print(f"{len(all_)} acts, all as they were written. The last: {all_[-1].hash if all_ else '-'}")
             return
+        zone = local_zone(settings)
         for act in acts.read(what=what, by=by):
-            print(f"{act.number:6} {act.at:%Y-%m-%d %H:%M} {act.by:24} {act.action:10} {act.what}")
+            print(f"{act.number:6} {in_zone(act.at, zone)} {act.by:24} {act.action:10} {act.what}")
+
+
+def _settings(data: Path | None) -> Settings:
+    """Return the settings, having said on which database the command acts: accounts of another one help nobody."""
+    settings = Settings.from_environment(data=data)
+    tell_database(settings)
+    return settings
 
 
 def _end(acts: list[Act]) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from bot.catalog.approval import person_key
+from bot.catalog.approval import SPOKEN, person_key
 from bot.catalog.catalog import Country
 from bot.catalog.lint import lint
 from bot.errors import BadData, Finding, UserFixable
@@ -46,6 +46,12 @@ class Keys(Protocol):
         ...
 
 
+class NoteDown(Protocol):
+    """Writes into the audit log, before anything is done: the act, who, numbers, and the reason that was given."""
+
+    def __call__(self, action: str, by: str, counts: Mapping[str, int], why: str = "") -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Publisher:
     """What changes what patients are shown.
@@ -56,7 +62,7 @@ class Publisher:
         country: Of this installation.
         program: Version of this program.
         ready_for: Returns how many processes serve patients, and how many could serve a release at once.
-        note: Writes into the audit log, before anything is done: the act, who, and numbers.
+        note: Writes into the audit log.
         now: The clock.
         open_languages: Takes the languages that a release brings from a folder.
     """
@@ -66,7 +72,7 @@ class Publisher:
     country: Country | None
     program: str
     ready_for: Callable[[int, datetime], tuple[int, int]]
-    note: Callable[[str, str, Mapping[str, int]], None]
+    note: NoteDown
     now: Callable[[], datetime]
     open_languages: Callable[[Path | None, Sequence[str]], None]
 
@@ -118,7 +124,7 @@ class Publisher:
         chosen = self.existing(to if to is not None else self.before())
         self._require_servable(chosen)
         expired = self._expired(chosen)
-        if any(what.startswith("sentences") for what in expired):
+        if any(what.split()[0] in SPOKEN for what in expired):
             raise UserFixable(
                 f"Release {chosen.name} cannot be put into force: the approval of {_named(expired)} has expired: "
                 "the chat would close. Have it signed again and make a new release; `klartext stop chat` closes the "
@@ -138,12 +144,12 @@ class Publisher:
         if pair_id not in known:
             some = ", ".join(sorted(known)[:5]) or "none"
             raise BadData(f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …")
-        self.note(f"{STOP_PAIR}{pair_id}", by, {})
+        self.note(f"{STOP_PAIR}{pair_id}", by, {}, why)
         self.releases.stop(Stop(self.now(), by, "withdraw", pair_id, why=why))
 
     def close(self, *, by: str, why: str) -> None:
         """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
-        self.note(STOP_CHAT, by, {})
+        self.note(STOP_CHAT, by, {}, why)
         self.releases.stop(Stop(self.now(), by, "close", why=why))
 
     def open_again(self, *names: str, why: str) -> None:
@@ -154,7 +160,7 @@ class Publisher:
         if not Stops.of(self.releases.stops()).closed:
             raise BadData("The chat is open. See `klartext stop list`.")
         both = ", ".join(different.values())
-        self.note(STOP_END, both, {})
+        self.note(STOP_END, both, {}, why)
         self.releases.stop(Stop(self.now(), both, "open", why=why))
 
     def existing(self, number: int) -> Release:

@@ -6,19 +6,19 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol
 
-from bot.catalog.approval import SITE, pair_subject, sentences_subject
+from bot.catalog.approval import FOREIGN, LANGUAGE, PAGE, SENTENCES, SITE, pair_subject
 from bot.catalog.catalog import Catalog, Country, Pair
 from bot.catalog.exam import load_exam
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump
-from bot.release.contents import EXAMS, FORMS, LANGUAGES, SITE_FILE, Contents
+from bot.release.contents import EXAMS, FORMS, LANGUAGES, SITE_FILE, Contents, pages_of, program_subjects
 from bot.release.stops import Stop
 from bot.sentences.wording import wording_of
 
@@ -132,12 +132,10 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
         UserFixable: Something that has to be approved is not, or no pair is.
     """
     standings, drafts = contents.standings(now), contents.drafts(now)
-    for what, standing in standings.items():
-        if not what.startswith("pair ") and standing != "approved":
-            raise UserFixable(
-                f"{_spoken(what)} cannot go into a release: {_IN_THE_WAY[standing]}. Have two people sign with "
-                f"`klartext qa approve --what {what.split()[0]}`."
-            )
+    unapproved = [what for what, each in standings.items() if not what.startswith("pair ") and each != "approved"]
+    if unapproved:
+        named = [f"{_spoken(what)} cannot go into a release: {_IN_THE_WAY[standings[what]]}" for what in unapproved]
+        raise UserFixable(f"{'. '.join(named)}. Have two people sign with {_approve(unapproved)}.")
     shown: dict[str, list[str]] = {}
     left_out: dict[str, dict[str, str]] = {}
     for language, catalog in contents.catalogs.items():
@@ -162,7 +160,8 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
     texts = {
         each.what: each.text for each in contents.subjects() if not each.what.startswith("pair ") or each.what in kept
     }
-    signed, ends = contents.approvals.signed, contents.review_ends(now)
+    signed = {what: each.valid(now) for what, each in contents.approvals.signed.items()}
+    ends = contents.review_ends(now)
     manifest = {
         "format": FORMAT,
         "exam": contents.exam,
@@ -201,12 +200,21 @@ def _in_the_way(standing: str, pair_id: str, contents: Contents, what: str, stop
     return ""
 
 
+def _approve(names: Iterable[str]) -> str:
+    kinds = dict.fromkeys(what.split()[0] for what in names)
+    return f"`klartext qa approve {' '.join(f'--what {kind}' for kind in kinds)}`"
+
+
 def _spoken(what: str) -> str:
     kind, *rest = what.split()
-    if kind == "language":
+    if kind == LANGUAGE:
         return f"What the language {rest[0]} is made of"
-    if kind == "sentences":
+    if kind == SENTENCES:
         return f"What the program says by itself ({rest[0]}), in emergencies too,"
+    if kind == PAGE:
+        return f"What the page says ({rest[0]}), the words of consent among it,"
+    if kind == FOREIGN:
+        return "What is said to readers of languages that the catalog has not"
     return "What the site says of itself" if kind == SITE else "The Questionnaire"
 
 
@@ -262,14 +270,27 @@ def require_servable(release: Release, exam: Path, country: Country | None) -> N
         )
     shown = tuple(release.content["shown"])
     approved, wording = release.content["texts"], wording_of(load_exam(exam), shown)
-    for language in shown:
-        subject = sentences_subject(language, wording.sentences.get(language, {}))
-        if approved.get(subject.what) != subject.text:
-            raise UserFixable(
-                f"This version of Klartext says other sentences by itself ({language}) than were approved for release "
-                f"{release.name}. Have them signed with `klartext qa approve --what sentences`, make a release and put "
-                "it into force."
-            )
+    says = {each.what: each.text for each in program_subjects(wording, pages_of(exam, shown))}
+    wrong = [what for what, text in says.items() if approved.get(what) != text]
+    if not wrong:
+        return
+    # Releases of earlier versions have fewer names: what is asked for anew is told apart from what has changed.
+    new = [
+        f"{_spoken(what).rstrip(',')} has to be approved since this version, too"
+        for what in wrong
+        if what not in approved
+    ]
+    changed = [_CHANGED[what.split()[0]].format(*what.split()[1:]) for what in wrong if what in approved]
+    other = f"This version of Klartext says {' and '.join(changed)} than were approved for release {release.name}"
+    why = ". ".join([*([other] if changed else []), *new])
+    raise UserFixable(f"{why}. Have two people sign with {_approve(wrong)}, make a release and put it into force.")
+
+
+_CHANGED = {
+    SENTENCES: "other sentences by itself ({})",
+    PAGE: "other words on its page ({})",
+    FOREIGN: "other sentences to readers of languages that the catalog has not",
+}
 
 
 def contents_of(release: Release, packed: bytes) -> Contents:

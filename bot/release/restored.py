@@ -16,12 +16,20 @@ ACTIVATE, ROLLBACK, GIVEN_UP = "release-activate", "release-rollback", "release-
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """An act as the audit log tells of it; `release`: the number of the release that it is about, or 0."""
+    """An act as the audit log tells of it.
+
+    Attributes:
+        at, by: When, and who.
+        action: Which.
+        release: The number of the release that it is about, or 0.
+        why: The reason that was given, or none.
+    """
 
     at: datetime
     by: str
     action: str
     release: int = 0
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,8 @@ def taken_back(noted: Sequence[Noted], acts: Sequence[Stop], switches: Sequence[
 
 
 def _again(each: Noted, kind: StopKind, pair_id: str = "") -> Stop:
-    return Stop(each.at, each.by, kind, pair_id, why="done again: a restored backup had lost it")
+    again = "done again: a restored backup had lost it"
+    return Stop(each.at, each.by, kind, pair_id, why=f"{each.why} ({again})" if each.why else again)
 
 
 def _other_in_force(noted: Sequence[Noted], switches: Sequence[Switch]) -> Noted | None:

@@ -270,14 +270,18 @@ class Conversation:
         return guard(reply, None, shown=frozenset(), heard=Heard(page.form, answers), house=self._assistant.house)
 
     def welcome(self) -> Reply:
-        """Say who is answering, and what to do in an emergency."""
+        """Say who is answering, and what to do in an emergency; while the chat is closed, that it is."""
         keys = ("welcome", "emergency_notice", "sample_label", "help")
         shown = [key for key in keys if key != "sample_label" or self._assistant.sample]
+        if self._assistant.is_closed:
+            closed = closed_reply(self._standing.state, number=self._own_number(self.language))
+            said = (interface(self.language, key) for key in shown if key != "help")
+            return self._guarded(replace(closed, parts=(*said, *closed.parts)))
         return self._guarded(Reply(self.language, tuple(interface(self.language, key) for key in shown)))
 
     def offer(self, *, at: datetime) -> Reply | None:
-        """Offer the questions of the radiology team, or go on with them; None where there are none."""
-        if self._interviewer is None:
+        """Offer the questions of the radiology team, or go on with them; None where there are none, or nobody may."""
+        if self._interviewer is None or self._assistant.is_closed:
             return None
         if self._interviewer.begun:
             return self.turn("/interview", at=at)
@@ -288,7 +292,7 @@ class Conversation:
     def greeting(self) -> Reply:
         """Return the first words again, for somebody who comes back."""
         welcome = self.welcome()
-        if self._interviewer is None:
+        if self._interviewer is None or self._assistant.is_closed:
             return welcome
         return replace(welcome, parts=(*welcome.parts, interface(self.language, "interview_offer")))
 

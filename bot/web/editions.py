@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("klartext")
 MOST_OPEN = 3  # releases held in memory: the one in force, one that is prepared, one of older conversations
+MOST_NAMED = 3  # pairs that are missed, in one line
 STOPS_GOOD_FOR_S = 0.5  # how long a process may not know of an emergency stop
 
 
@@ -191,8 +192,8 @@ class Editions:
         state = serving.state if serving is not None else ChatState()
         if state != self.state:
             self.state = state
-            fields = {"closed": state.closed, "expired": list(state.expired)}
-            if state.closed or state.expired:
+            fields = {"closed": state.closed, "expired": list(state.expired), "pairs": list(state.pairs)}
+            if state.closed or state.expired or state.pairs:
                 log.error("patients miss something: %s", _missed(state), extra={"fields": fields})
             else:
                 log.info("the chat is open, and nothing of the release has expired", extra={"fields": fields})
@@ -239,7 +240,11 @@ def _missed(state: ChatState) -> str:
         return "the chat was closed, see `klartext stop list`"
     if state.closed:
         return "the chat is closed, the approval of its own sentences has ended: sign them, and make a release"
-    return f"the approval of {' and '.join(state.expired)} has ended: have it signed, and make a release"
+    missed = list[str](state.expired)
+    if many := len(state.pairs):
+        named = ", ".join(state.pairs[:MOST_NAMED]) + (" …" if many > MOST_NAMED else "")
+        missed.append(f"{many} pair{'s' if many > 1 else ''} ({named})")
+    return f"the approval of {' and '.join(missed)} has ended: have it signed, and make a release"
 
 
 def _in_force(releases: Releases) -> int:

@@ -36,6 +36,7 @@ from bot.web.editions import ByRelease, Editions, make_editions, open_edition
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
+from bot.web.problems import COUNTRY
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.surroundings import addresses_of, require_surroundings
@@ -344,6 +345,7 @@ def _config(service: Service, settings: Settings) -> uvicorn.Config:
 
 
 def _uvicorn_config(app: ASGIApp, settings: Settings, tracer: OtlpTracer | None = None) -> uvicorn.Config:
+    COUNTRY.set(settings.country)  # before the server runs: whatever it begins knows it
     app = Proxied(app, addresses_of(settings.trusted_proxies)) if settings.trusted_proxies else app
     return uvicorn.Config(
         TracedApp(app, tracer) if tracer is not None else app,

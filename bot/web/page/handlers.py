@@ -170,7 +170,7 @@ class Pages:
         offered = offers(
             conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
         )
-        silent = called.state == "taken"
+        silent = called.state == "taken" or self.reception.serving(opened).assistant.is_closed
         return self.renderer.page(
             "chat",
             visit,

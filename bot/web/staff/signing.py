@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from starlette.responses import Response
 
-from bot.catalog.approval import FORM, PEOPLE, SITE, Standing, Subject
+from bot.catalog.approval import FORM, PEOPLE, SITE, SPOKEN, Standing, Subject
 from bot.catalog.catalog import Pair
 from bot.editorial.pair_fields import seen_texts
 from bot.editorial.people import Person
@@ -23,7 +23,7 @@ from bot.web.staff.visit import StaffVisit, whole_number
 
 PAGE = 50
 A_YEAR, LONGEST = timedelta(days=365), timedelta(days=3 * 366)  # how long a signature holds, and at most
-KINDS = ("draft", "pair", SITE, "sentences", FORM)
+KINDS = ("draft", "pair", SITE, *SPOKEN, FORM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +188,8 @@ def shown_texts(candidate: Candidate, subject: Subject) -> list[ShownText]:
         pair_id, language = rest
         now, before = candidate.pair(language, pair_id), candidate.released_pair(language, pair_id)
         return _compared(seen_texts(before), seen_texts(now))
-    if kind == "sentences":
-        sentences = list(candidate.base.wording.sentences.get(rest[0], {}).items())
-        return _compared(sentences, sentences)
+    if (said := candidate.base.said(subject.what)) is not None:
+        return _compared(list(said.items()), list(said.items()))
     if kind == FORM:
         texts = form_texts(candidate.base.form or {})
         return _compared(texts, texts)

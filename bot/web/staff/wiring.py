@@ -67,10 +67,10 @@ def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher
     from bot.adapters.release_keys import SiteKeys
     from bot.release.publishing import Publisher
 
-    def note(action: str, by: str, counts: Mapping[str, int]) -> None:
+    def note(action: str, by: str, counts: Mapping[str, int], why: str = "") -> None:
         user = os_user()
         actor = by if by == user else f"{by} ({user})"
-        make_audit(settings).note(AuditEvent(action, actor, counts=counts))
+        make_audit(settings).note(AuditEvent(action, actor, counts=counts, why=why))
 
     return Publisher(
         make_releases(settings),

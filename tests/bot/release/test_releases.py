@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_releases import SqlReleases
 from bot.errors import BadData, UserFixable
 from bot.release.in_force import InForce
-from bot.release.release import Side, Switch, contents_of, differences, unpack
+from bot.release.release import Side, Switch, contents_of, differences, require_servable, unpack
 from bot.release.stops import Stop, Stops
 from tests.bot.release.exams import NOW, UNTIL, Site, change_pairs, gather, sign, write_exam
 from tests.postgresql import emptied
@@ -66,7 +67,38 @@ def test_without_approved_sentences_for_emergencies_there_is_no_release(
 
 def test_without_an_approved_pair_there_is_no_release(site: Site, folder: Path) -> None:
     with pytest.raises(UserFixable, match=r"No pair of exam \(de\) may be shown \(pain: nobody approved it"):
-        site.make(sign(folder, "A", "B", what="sentences"))
+        site.make(sign(folder, "A", "B", what=("sentences", "page", "foreign")))
+
+
+def test_a_release_says_what_of_the_program_is_not_approved_and_the_one_command_that_signs_it(
+    site: Site, folder: Path
+) -> None:
+    contents = sign(folder, "A", "B", what=("pair", "sentences"))
+
+    with pytest.raises(UserFixable, match=r"What the page says \(de\), the words of consent") as refused:
+        site.make(contents)
+    assert "What is said to readers of languages that the catalog has not cannot go" in str(refused.value)
+    assert str(refused.value).endswith("sign with `klartext qa approve --what page --what foreign`.")
+
+
+def test_a_release_made_before_the_page_was_signed_is_refused_with_what_is_asked_for_since(
+    site: Site, folder: Path
+) -> None:
+    made = site.make(sign(folder, "A", "B"))
+    require_servable(made, folder, None)
+    content = made.content
+    older = {what: text for what, text in content["texts"].items() if what.startswith(("pair ", "sentences "))}
+    earlier = replace(made, manifest=json.dumps({**content, "texts": older}))
+    other = replace(made, manifest=json.dumps({**content, "texts": {**content["texts"], "page de": "0" * 64}}))
+
+    with pytest.raises(
+        UserFixable, match=r"What the page says \(de\).* has to be approved since this version"
+    ) as asked:
+        require_servable(earlier, folder, None)
+    assert "Have two people sign with `klartext qa approve --what page --what foreign`, make" in str(asked.value)
+    assert "other" not in str(asked.value)
+    with pytest.raises(UserFixable, match=r"says other words on its page \(de\) than were approved for release 1@"):
+        require_servable(other, folder, None)
 
 
 def test_what_is_withdrawn_needs_new_signatures(site: Site, folder: Path) -> None:
@@ -146,8 +178,8 @@ def test_a_comparison_shows_both_texts(site: Site, folder: Path) -> None:
 
 
 def test_expiry_counts_to_the_minute_and_withdrawal_in_all_earlier_releases(site: Site, folder: Path) -> None:
-    sign(folder, "A", "B", what="pair costs", until=NOW + timedelta(hours=1))
-    contents = sign(folder, "A", "B")
+    sign(folder, "A", "B")
+    contents = sign(folder, "A", "B", what="pair costs", until=NOW + timedelta(hours=1))
     made = site.make(contents)
     clock, stops = [NOW], [Stops()]
     in_force = InForce(made, lambda: stops[0], lambda: clock[0])

@@ -76,7 +76,7 @@ def test_what_a_restored_backup_lost_is_done_again_by_one_command(tmp_path: Path
     shutil.copy(database, backup)
     department.release(answer="Vier Stunden.")
     department.run("release", "activate", "2")
-    department.run("stop", "pair", "pain", "--by", "Bert", "--force")
+    department.run("stop", "pair", "pain", "--by", "Bert", "--why", "the number is wrong", "--force")
     for left in tmp_path.glob("klartext.db*"):
         left.unlink()
     shutil.copy(backup, database)
@@ -90,6 +90,10 @@ def test_what_a_restored_backup_lost_is_done_again_by_one_command(tmp_path: Path
     assert "by Bert" in told
     assert "Release 2 was put into force on 20" in told
     assert "it is not in this database any more" in told
-    assert "withdrawn: pain (up to release 1)" in department.run("stop", "list").stdout
+    listed = department.run("stop", "list")
+    assert "withdrawn: pain (up to release 1)" in listed.stdout
+    assert "the number is wrong (done again: a restored backup had lost it)" in listed.stdout
+    assert f"on sqlite:///{database}: no service" in listed.stderr
+    assert "why: the number is wrong" in department.run("records", "audit").stdout
     again = department.stopped("records", "after-restore", "--force", code=1).stdout
     assert "pain" not in again
