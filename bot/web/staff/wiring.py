@@ -16,6 +16,7 @@ from bot.errors import UserFixable
 from bot.languages.opening import open_languages
 from bot.ports import AuditEvent
 from bot.release.publishing import Publisher
+from bot.release.stops import Stop
 from bot.settings import Settings
 from bot.wiring import database, make_audit, make_releases, services_ready_for
 
@@ -67,10 +68,11 @@ def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher
     from bot.adapters.release_keys import SiteKeys
     from bot.release.publishing import Publisher
 
-    def note(action: str, by: str, counts: Mapping[str, int]) -> None:
+    def note(action: str, by: str, counts: Mapping[str, int], done: Stop | None = None) -> None:
         user = os_user()
         actor = by if by == user else f"{by} ({user})"
-        make_audit(settings).note(AuditEvent(action, actor, counts=counts))
+        at, texts = (done.at, done.texts) if done is not None else (None, ())
+        make_audit(settings).note(AuditEvent(action, actor, counts=counts, done=at, texts=texts))
 
     return Publisher(
         make_releases(settings),
