@@ -32,7 +32,8 @@ class Ward(Department):
     def __init__(self, folder: Path, klartext: Run) -> None:
         super().__init__(folder, klartext)
         self.database = folder / "klartext.db"
-        self.log = folder / "data" / "audit.jsonl"
+        self.log = self.server.audit_log()
+        self.environ["KLARTEXT_AUDIT_LOG"] = str(self.log)
         self.release()
         self.run("release", "activate", "1")
 
