@@ -20,6 +20,7 @@ from bot.ports import AuditEvent, SeenAudit
 from bot.release.release import Releases
 from bot.release.restored import Noted
 from bot.settings import Settings
+from bot.web.staff.wiring import stop_again, stops_taken_back
 from bot.wiring import (
     make_audit,
     make_finder,
@@ -27,8 +28,6 @@ from bot.wiring import (
     make_records,
     make_releases,
     make_witness,
-    stop_again,
-    stops_taken_back,
 )
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]

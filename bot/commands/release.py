@@ -26,8 +26,8 @@ from bot.release.release import Release, differences
 from bot.release.restored import action_of
 from bot.release.stops import Stop, Stops
 from bot.settings import Settings
-from bot.web.staff.wiring import make_publisher
-from bot.wiring import for_server, make_fhir_server, make_releases, stops_taken_back
+from bot.web.staff.wiring import make_publisher, stops_taken_back
+from bot.wiring import for_server, make_fhir_server, make_releases
 
 if TYPE_CHECKING:
     from bot.adapters.sql_encryption import Served

@@ -64,7 +64,7 @@ from bot.talk.messages import (
 from bot.talk.remarks import in_simple_words, meet, promise_simple_words, settles, varied, with_contact
 from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
-from bot.talk.withholding import withhold
+from bot.talk.withholding import Decided, withhold, without_answer
 from bot.text import sanitise, words
 
 # By how much (log-likelihood) one word, and several, must be of another language to change that of the conversation:
@@ -92,18 +92,6 @@ _ASKS_ANYWHERE = frozenset("?？؟")
 _OF_ALARMS = frozenset({"notfall", "notruf", "fehlalarm", "alarm", "emergency", "urgent", "akut", "dringend"})
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What a message came to, as it is kept; `bot.ports.StoredTurn` says what the fields mean."""
-
-    language: str
-    question: str
-    decision: str
-    pair_id: str | None
-    score: float
-    catalog: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,22 +124,14 @@ class Reactions:
     def react(self, state: State, text: str, at: datetime) -> Reaction:
         """Take one message in a state of the dialogue; any text at all."""
         state = replace(state, simple=simplicity(state, text))
-        reaction = self._without_withheld(self._react(state, text, at))
-        reply, after = in_simple_words(*varied(reaction.reply, state, reaction.after))
+        reaction = self._react(state, text, at)
+        held = self._assistant.withheld(reaction.reply.language)
+        told, after = withhold(reaction.reply, reaction.after, held)
+        decided = without_answer(reaction.decided, told, held) if reaction.decided is not None else None
+        reply, after = in_simple_words(*varied(told, state, after))
         writes = state.writes or cannot_telephone(text)
         reply = with_contact(reply, self._assistant.site, writes=writes)
-        return replace(reaction, reply=reply, after=replace(after, writes=writes))
-
-    def _without_withheld(self, reaction: Reaction) -> Reaction:
-        """Return a reaction that shows nothing withheld, and counts as what the patient gets."""
-        held = self._assistant.withheld(reaction.reply.language)
-        reply, after = withhold(reaction.reply, reaction.after, held)
-        decided = reaction.decided
-        if decided is not None and decided.decision == "answered" and decided.pair_id in held:
-            decided = replace(decided, decision="declined", pair_id=None)
-        if decided is not None and decided.decision == "clarify" and not reply.choices:
-            decided = replace(decided, decision="declined")
-        return replace(reaction, reply=reply, after=after, decided=decided)
+        return replace(reaction, reply=reply, after=replace(after, writes=writes), decided=decided)
 
     def _react(self, state: State, text: str, at: datetime) -> Reaction:
         reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at)

@@ -7,7 +7,7 @@ whatever place of a conversation, and no other answer comes instead. What would 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.sentences.reply import Content, Interface, Part, Reply, interface
 from bot.talk.dialogue import State
@@ -18,6 +18,18 @@ _BEFORE_TEXTS = (
     *("simple_intro", "sample_label"),
 )
 _BEFORE_CHOICES = ("clarify", "more_intro", "language_last")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a message came to, as it is kept; `bot.ports.StoredTurn` says what the fields mean."""
+
+    language: str
+    question: str
+    decision: str
+    pair_id: str | None
+    score: float
+    catalog: str
 
 
 def withhold(reply: Reply, after: State, held: Collection[str]) -> tuple[Reply, State]:
@@ -42,6 +54,15 @@ def withhold(reply: Reply, after: State, held: Collection[str]) -> tuple[Reply, 
     parts = parts if told in parts else [told, *parts]
     offered = tuple(pair_id for pair_id in after.choices if pair_id not in held)
     return Reply(reply.language, tuple(parts), choices), replace(after, choices=offered, folded=False)
+
+
+def without_answer(decided: Decided, told: Reply, held: Collection[str]) -> Decided:
+    """Return a decision as the patient gets it: an answer that is held back, or choices all of which are, is none."""
+    if decided.decision == "answered" and decided.pair_id in held:
+        return replace(decided, decision="declined", pair_id=None)
+    if decided.decision == "clarify" and not told.choices:
+        return replace(decided, decision="declined")
+    return decided
 
 
 def _is_of(part: Part, held: Collection[str]) -> bool:

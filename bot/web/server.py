@@ -39,6 +39,7 @@ from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
+from bot.web.staff.wiring import stop_again, stops_taken_back
 from bot.web.surroundings import addresses_of, require_surroundings
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
@@ -50,8 +51,6 @@ from bot.wiring import (
     make_launcher,
     make_records,
     make_tracer,
-    stop_again,
-    stops_taken_back,
 )
 
 if TYPE_CHECKING:
