@@ -6,7 +6,9 @@
     │   ├── BadData          any other file that cannot be read as what it should be
     │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/form/texts.py)
     │   ├── Unreachable      an endpoint, server or folder that does not answer
-    │   │   └── NotWritable  a database that answers, but stores nothing
+    │   │   ├── NotWritable  a database that answers, but stores nothing
+    │   │   └── NotAudited   the audit log takes nothing
+    │   ├── StopNotNoted     a stop is in force, and the audit log lacks it; exit 1
     │   └── MissingExtra     an optional dependency that is not installed
     ├── AlreadyStored        a stored name or number is in use: another request was faster; read again and retry
     ├── Erased               the conversation was deleted meanwhile
@@ -93,6 +95,20 @@ class Unreachable(UserFixable):
 
 class NotWritable(Unreachable):
     """The database can be read, and not written: locked by somebody, or the disk is full."""
+
+
+class NotAudited(Unreachable):
+    """The audit log cannot be written, and what waits for it was not done; `why` and `remedy` are sentences' parts."""
+
+    def __init__(self, path: Path, *, why: str, remedy: str) -> None:
+        super().__init__(f"The audit log {path} cannot be written ({why}), so nothing was done. {remedy}")
+        self.path = path
+        self.why = why
+        self.remedy = remedy
+
+
+class StopNotNoted(UserFixable):
+    """An emergency stop is in force, and the audit log lacks it: only a restored backup would not know of it."""
 
 
 class MissingExtra(UserFixable):

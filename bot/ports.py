@@ -496,6 +496,8 @@ class AuditEvent:
         patient: The hospital's pseudonym, where it was about one patient.
         counts: How many of what.
         why: The reason that was given for a stop, as it was typed.
+        done: When it was done, where that comes before it is noted: a stop waits for no log.
+        texts: Hashes of the approved texts that it was about.
     """
 
     action: str
@@ -504,13 +506,15 @@ class AuditEvent:
     patient: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     why: str = ""
+    done: datetime | None = None
+    texts: Sequence[str] = ()
 
 
 class Audit(Protocol):
     """Takes down who did what. What it has taken is durable, and nobody changes it unseen."""
 
     def note(self, event: AuditEvent) -> None:
-        """Write an event before what it tells of is done; raise Unreachable when it cannot be written."""
+        """Write an event, before what it tells of is done unless it says when; raise NotAudited when that fails."""
         ...
 
 

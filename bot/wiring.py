@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from bot.adapters.text_cipher import TextCipher
     from bot.editorial.figures import Figures
     from bot.release.release import Releases
-    from bot.release.restored import TakenBack
 
 
 # Heads that are in use, by their key: two releases that differ in answers only share one.
@@ -524,22 +523,6 @@ def make_audit(settings: Settings, *, request_id: Callable[[], str] = lambda: ""
 
     path = settings.audit_log or settings.writable_data() / "audit.jsonl"
     return AuditLog(path, blind_keys(settings), text_cipher(settings), request_id)
-
-
-def stops_taken_back(settings: Settings) -> TakenBack:
-    """Return which stops and releases the audit log tells of, and the database does not: a restored backup lost them.
-
-    Lines that no key vouches for are not believed.
-    """
-    from bot.release.restored import Noted, taken_back
-
-    noted = [
-        Noted(line.at, line.actor, line.action, line.counts.get("release", 0), line.why)
-        for line in make_audit(settings).read().lines
-        if line.vouched and line.at is not None
-    ]
-    releases = make_releases(settings)
-    return taken_back(noted, releases.stops(), releases.switches())
 
 
 def make_witness(settings: Settings) -> Witness:

@@ -31,7 +31,7 @@ from filelock import FileLock, Timeout
 
 from bot.adapters.blind_keys import BlindKey, BlindKeys
 from bot.adapters.text_cipher import TextCipher
-from bot.errors import BadData, Unreachable
+from bot.errors import BadData, NotAudited, Unreachable
 from bot.ports import AuditEvent, Life, SeenAudit
 from bot.private_files import make_private
 
@@ -56,6 +56,8 @@ class AuditLine:
         conversations: Blind values of the conversations.
         patient: Blind value of the patient; empty where it was not about one.
         why: The reason that was given for a stop; empty for none.
+        done: When it was done, where that came before it was noted.
+        texts: Hashes of the approved texts that it was about.
         said: The line as it was written, as JSON.
     """
 
@@ -72,6 +74,8 @@ class AuditLine:
     counts: Mapping[str, int] = field(default_factory=dict)
     request_id: str = ""
     why: str = ""
+    done: datetime | None = None
+    texts: tuple[str, ...] = ()
     said: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -118,7 +122,8 @@ class AuditLog:
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 
     def note(self, event: AuditEvent) -> None:
-        self._write(event, {})
+        done = {"done": event.done.astimezone(UTC).isoformat(timespec="microseconds")} if event.done else {}
+        self._write(event, {**done, **({"texts": list(event.texts)} if event.texts else {})})
 
     def hand_over(self, event: AuditEvent) -> None:
         """Note a change of keys; the keys that lines so far were written with go along, encrypted with the new one."""
@@ -281,19 +286,18 @@ class AuditLog:
             found[key.id] = key
         return found
 
-    def _cannot(self, error: OSError | Timeout) -> Unreachable:
+    def _cannot(self, error: OSError | Timeout) -> NotAudited:
         owner = self._owner()
         if isinstance(error, PermissionError) and owner:
-            return Unreachable(
-                f"The audit log {self.path} cannot be written, so nothing was done: {owner}, and this is "
-                f"{running_as()}. Run the command as the user of the service; or, where the file got a wrong owner: "
-                f"`chown {running_as()} {self.path}*`."
+            return NotAudited(
+                self.path,
+                why=f"{owner}, and this is {running_as()}",
+                remedy="Run the command as the user of the service; or, where the file got a wrong owner: "
+                f"`chown {running_as()} {self.path}*`.",
             )
         why = "locked by another process" if isinstance(error, Timeout) else error.strerror or type(error).__name__
-        return Unreachable(
-            f"The audit log {self.path} cannot be written ({why}), so nothing was done. "
-            "Make room, or set KLARTEXT_AUDIT_LOG to a file that can be written."
-        )
+        remedy = "Make room, or set KLARTEXT_AUDIT_LOG to a file that can be written."
+        return NotAudited(self.path, why=why, remedy=remedy)
 
 
 def running_as() -> str:
@@ -380,6 +384,8 @@ def _checked(
             counts=dict(said["counts"]),
             request_id=str(said["request_id"]),
             why=str(said.get("why", "")),
+            done=datetime.fromisoformat(said["done"]) if "done" in said else None,
+            texts=tuple(map(str, said.get("texts", ()))),
             said=said,
         )
     except (KeyError, TypeError, ValueError):

@@ -20,6 +20,7 @@ from bot.ports import AuditEvent, SeenAudit
 from bot.release.release import Releases
 from bot.release.restored import Noted
 from bot.settings import Settings
+from bot.web.staff.wiring import stop_again, stops_taken_back
 from bot.wiring import (
     make_audit,
     make_finder,
@@ -27,7 +28,6 @@ from bot.wiring import (
     make_records,
     make_releases,
     make_witness,
-    stops_taken_back,
 )
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
@@ -123,11 +123,9 @@ def after_restore(
         make_audit(settings).require()
         tell(found)
         zone, lost, releases = local_zone(settings), stops_taken_back(settings), make_releases(settings)
-        if lost.stops and not dry_run:
-            make_audit(settings).note(AuditEvent("stop-again", os_user(), counts={"stops": len(lost.stops)}))
+        if not dry_run:
+            stop_again(settings, lost)
         for stop in lost.stops:
-            if not dry_run:
-                releases.stop(stop)
             what = f"{stop.pair_id} is withdrawn" if stop.pair_id else "the chat is closed"
             done = "would be done" if dry_run else "done"
             print(f"{done} again: {what}, as on {in_zone(stop.at, zone)} by {stop.by}")

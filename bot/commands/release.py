@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,15 +17,16 @@ from bot.catalog.catalog import language_files, locate
 from bot.catalog.fhir_files import write_text
 from bot.commands.installation import ForceOption, require_served, tell, tell_database
 from bot.commands.moments import in_zone, local_zone
-from bot.errors import BadData, NotSent, UserFixable, friendly_errors
+from bot.errors import BadData, NotSent, StopNotNoted, UserFixable, friendly_errors
 from bot.interview.values.fhir_json import as_object
 from bot.languages.opening import open_languages
 from bot.release.contents import Contents, shipped_form
 from bot.release.publishing import Publisher, summary
 from bot.release.release import Release, differences
+from bot.release.restored import action_of
 from bot.release.stops import Stop, Stops
 from bot.settings import Settings
-from bot.web.staff.wiring import make_publisher
+from bot.web.staff.wiring import make_publisher, stops_taken_back
 from bot.wiring import for_server, make_fhir_server, make_releases
 
 if TYPE_CHECKING:
@@ -96,11 +98,14 @@ def make(
         settings = Settings.from_environment(data=data)
         contents = Files(catalog, questionnaire, site).gather(settings)
         tell_database(settings)
-        made = make_publisher(settings, _now).make(contents, locate(catalog), by=_who(by), note=note)
+        publisher = make_publisher(settings, _now)
+        made = publisher.make(contents, locate(catalog), by=_who(by), note=note)
         print(f"Release {made.name}: {summary(made)}")
         for language, pairs in made.content["left_out"].items():
             for pair_id, why in pairs.items():
                 print(f"  left out: {pair_id} ({language}): {why}")
+        for line in publisher.standstill(made).lines():
+            print(line)
         print(f"Put it into force with `klartext release activate {made.number}`.")
 
 
@@ -211,11 +216,16 @@ def as_fhir(
 
 def _require_not_withdrawn(chosen: Release, stops: list[Stop]) -> None:
     """Raise UserFixable where a release holds what was withdrawn: nobody may be handed that any more."""
-    shown = {pair for pairs in chosen.content["shown"].values() for pair in pairs}
-    if held := sorted(shown & Stops.of(stops).pairs(chosen.number)):
+    known, content = Stops.of(stops), chosen.content
+    held = {
+        pair
+        for language, pairs in content["shown"].items()
+        for pair in known.pairs(chosen.number, chosen.made, content, language).intersection(pairs)
+    }
+    if held:
         raise UserFixable(
-            f"Release {chosen.name} holds {held[0]}, which was withdrawn. Hand out a newer release: "
-            "`klartext release make`."
+            f"Release {chosen.name} holds {min(held)}, which was withdrawn. Hand out a release with a new text of it: "
+            "`klartext release make`; or see `klartext stop lift`."
         )
 
 
@@ -262,12 +272,11 @@ def pair(
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
-    """Withdraw a pair at once, in all languages, releases and processes. It comes back with a later release only."""
+    """Withdraw a pair at once, in all languages, releases and processes. Signing the same text again lifts nothing."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        publisher.withdraw(pair_id, by=_who(by), why=why)
-        print(f"{pair_id} is withdrawn. Patients who ask for it are told that the answer is being checked.")
-        _tell_reach(found)
+        done = f"{pair_id} is withdrawn. Patients who ask for it are told that the answer is being checked."
+        _stop_first(lambda: publisher.withdraw(pair_id, by=_who(by), why=why), done, found)
 
 
 @stop.command()
@@ -275,9 +284,37 @@ def chat(by: ByOption = "", why: WhyOption = "", force: ForceOption = False, dat
     """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        publisher.close(by=_who(by), why=why)
-        print("The chat is closed. Two people open it again with `klartext stop end --by NAME --by NAME`.")
+        done = "The chat is closed. Two people open it again with `klartext stop end --by NAME --by NAME`."
+        _stop_first(lambda: publisher.close(by=_who(by), why=why), done, found)
+
+
+@stop.command()
+def lift(
+    pair_id: Annotated[str, typer.Argument(help="Id of the pair.", metavar="PAIR")],
+    why: Annotated[str, typer.Option("--why", help="Why it may be shown again: for the record.", metavar="TEXT")],
+    by: ByOption = "",
+    force: ForceOption = False,
+    data: DataOption = None,
+) -> None:
+    """Show a withdrawn pair again with the text that was withdrawn, at once, in all releases and processes."""
+    with friendly_errors():
+        publisher, found = _stopping(data, force=force)
+        publisher.lift(pair_id, by=_who(by), why=why)
+        print(f"The stop of {pair_id} is lifted. Patients who ask for it are shown its text again.")
         _tell_reach(found)
+
+
+@stop.command()
+def note(data: DataOption = None) -> None:
+    """Write the stops into the audit log that it lacks: it could not be written, or a command was killed."""
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        publisher, lacking = make_publisher(settings, _now), stops_taken_back(settings).unnoted
+        for each in lacking:
+            publisher.note_stop(each)
+            print(f"noted: {action_of(each)}, {in_zone(each.at, local_zone(settings))}, by {each.by}")
+        if not lacking:
+            print("The audit log lacks no stop.")
 
 
 @stop.command()
@@ -305,8 +342,38 @@ def list_stops(data: DataOption = None) -> None:
         for act in acts:
             print(f"{in_zone(act.at, zone)}  {act.kind:8}  {act.pair_id or 'chat'}  {act.by}: {act.why}")
         now = Stops.of(acts)
-        withdrawn = ", ".join(f"{each} (up to release {last})" for each, last in now.withdrawn.items())
+        withdrawn = ", ".join(
+            f"{each} (up to release {known.release}, and the same text in later ones)"
+            for each, known in now.withdrawn.items()
+        )
         print(f"Now: the chat is {'closed' if now.closed else 'open'}; withdrawn: {withdrawn or 'nothing'}.")
+        _tell_unnoted(settings)
+
+
+def _tell_unnoted(settings: Settings) -> None:
+    """Say which stops the audit log lacks, as far as it can be read."""
+    try:
+        lacking = stops_taken_back(settings).unnoted
+    except UserFixable as error:
+        print(f"klartext: not compared with the audit log: {error}", file=sys.stderr)
+        return
+    if lacking:
+        named = ", ".join(dict.fromkeys(each.pair_id or "the chat" for each in lacking))
+        print(f"klartext: the audit log lacks the stop of {named}: run `klartext stop note`.", file=sys.stderr)
+
+
+def _stop_first(stop: Callable[[], None], done: str, found: Served) -> None:
+    """Stop, say that it is done, and end with exit code 1 where the audit log lacks it: no log is in its way."""
+    lacks: StopNotNoted | None = None
+    try:
+        stop()
+    except StopNotNoted as error:
+        lacks = error
+    print(done)
+    _tell_reach(found)
+    if lacks is not None:
+        print(f"klartext: {lacks}", file=sys.stderr)
+        raise typer.Exit(1)
 
 
 def _stopping(data: Path | None, *, force: bool) -> tuple[Publisher, Served]:

@@ -69,9 +69,13 @@ class InForce:
         """When the first approval ends."""
         return min(self._until.values())
 
+    def stopped(self, language: str) -> frozenset[str]:
+        """Return the pairs that are withdrawn from it."""
+        return self.stops().pairs(self.release.number, self.release.made, self._content, language)
+
     def withheld(self, language: str) -> frozenset[str]:
         """Return the pairs that may not be shown just now: withdrawn, or their approval has expired."""
-        stopped = self.stops().pairs(self.release.number)
+        stopped = self.stopped(language)
         now = self.now()
         if now < self.first_expiry:
             return stopped

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Protocol
 from bot.catalog.approval import SPOKEN, person_key
 from bot.catalog.catalog import Country
 from bot.catalog.lint import lint
-from bot.errors import BadData, Finding, UserFixable
+from bot.errors import BadData, Finding, NotAudited, StopNotNoted, Unreachable, UserFixable
 from bot.release.contents import Contents
 from bot.release.release import (
     Move,
@@ -27,8 +28,8 @@ from bot.release.release import (
     require_servable,
     unpack,
 )
-from bot.release.restored import ACTIVATE, GIVEN_UP, ROLLBACK, STOP_CHAT, STOP_END, STOP_PAIR
-from bot.release.stops import Stop, Stops
+from bot.release.restored import ACTIVATE, ENDED, GIVEN_UP, LIFT, ROLLBACK, STOP_END, action_of
+from bot.release.stops import Stop, Stops, Withdrawn
 
 LOOK_S = 0.5  # between looks at whether all processes are ready
 TELL_S = 15.0  # between two lines that tell how far they are
@@ -46,10 +47,47 @@ class Keys(Protocol):
         ...
 
 
-class NoteDown(Protocol):
-    """Writes into the audit log, before anything is done: the act, who, numbers, and the reason that was given."""
+class Note(Protocol):
+    """Writes into the audit log: the act, who, numbers, the reason; `done`: the stop, which comes before its line."""
 
-    def __call__(self, action: str, by: str, counts: Mapping[str, int], why: str = "") -> None: ...
+    def __call__(
+        self, action: str, by: str, counts: Mapping[str, int], done: Stop | None = None, *, why: str = ""
+    ) -> None:
+        """Write; raise UserFixable when that fails."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """What a release does to the stops: pairs with their language, each with how it was withdrawn.
+
+    Attributes:
+        held: Those that stay stopped in it: their text was withdrawn, or signed before that.
+        ended: Those that are shown with it again: their text was changed and signed by two since.
+    """
+
+    held: tuple[tuple[str, str, Withdrawn], ...] = ()
+    ended: tuple[tuple[str, str, Withdrawn], ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield what has to be said of it, loudly."""
+        for pair_id, language, stop in self.held:
+            yield (
+                f"STILL STOPPED: {pair_id} ({language}), withdrawn {stop.at:%Y-%m-%d %H:%M} UTC by {stop.by}: patients "
+                "are told that it is being checked. Signatures do not lift a stop: change the text and have two people "
+                f"sign it, or run `klartext stop lift {pair_id} --why TEXT`."
+            )
+        for pair_id, language, stop in self.ended:
+            yield (
+                f"THE STOP ENDS: {pair_id} ({language}), withdrawn {stop.at:%Y-%m-%d %H:%M} UTC by {stop.by}: its text "
+                "was changed, and two people have signed it since. Patients are shown it with this release."
+            )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many there are, for the audit log."""
+        counted = {"still_stopped": len(self.held), "stops_ended": len(self.ended)}
+        return {what: count for what, count in counted.items() if count}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +101,7 @@ class Publisher:
         program: Version of this program.
         ready_for: Returns how many processes serve patients, and how many could serve a release at once.
         note: Writes into the audit log.
+        note: Writes into the audit log: before anything is done, but for a stop, which waits for nothing.
         now: The clock.
         open_languages: Takes the languages that a release brings from a folder.
     """
@@ -72,7 +111,7 @@ class Publisher:
     country: Country | None
     program: str
     ready_for: Callable[[int, datetime], tuple[int, int]]
-    note: NoteDown
+    note: Note
     now: Callable[[], datetime]
     open_languages: Callable[[Path | None, Sequence[str]], None]
 
@@ -89,8 +128,8 @@ class Publisher:
         def signed(number: int) -> Release:
             return self.keys.sign(Release(number, now, by, note, manifest, ""))
 
-        signed(0)  # without a key nothing is noted
-        self.note("release-make", by, {})
+        standstill = self.standstill(signed(0))  # without a key nothing is noted
+        self.note("release-make", by, standstill.counts)
         return self.releases.add(signed, pack(contents.files))
 
     def activate(self, number: int, *, by: str, wait_s: float, tell: Callable[[str], None]) -> Release:
@@ -107,8 +146,7 @@ class Publisher:
                 f"Release {chosen.name} cannot be put into force: the approval of {_named(expired)} has expired. Have "
                 "it signed again, and make a new release."
             )
-        self.note(ACTIVATE, by, {"release": number})
-        return self._switch(Switch(self.now(), by, "activate", number), wait_s, tell)
+        return self._put(chosen, ACTIVATE, Switch(self.now(), by, "activate", number), wait_s, tell)
 
     def roll_back(
         self, to: int | None, *, by: str, wait_s: float, tell: Callable[[str], None], force: bool = False
@@ -135,22 +173,80 @@ class Publisher:
                 f"The approval of {_named(expired)} of release {chosen.name} has expired: patients would not be shown "
                 "that. Withdraw a wrong text with `klartext stop pair`, or add `--force` if what is in force is worse."
             )
-        self.note(ROLLBACK, by, {"release": chosen.number})
-        return self._switch(Switch(self.now(), by, "rollback", chosen.number), wait_s, tell)
+        return self._put(chosen, ROLLBACK, Switch(self.now(), by, "rollback", chosen.number), wait_s, tell)
+
+    def standstill(self, release: Release) -> Standstill:
+        """Return what a release does to the stops, compared with the one in force; number 0: it is made now."""
+        stops, number = Stops.of(self.releases.stops()), self.releases.in_force()
+        before = self.existing(number) if number is not None else None
+        held, ended = list[tuple[str, str, Withdrawn]](), list[tuple[str, str, Withdrawn]]()
+        content = release.content
+        for language, pairs in content["shown"].items():
+            # Numbers are given when a release is kept: until then it is later than all.
+            number = release.number or sys.maxsize
+            now = stops.pairs(number, release.made, content, language)
+            was = frozenset(stops.withdrawn)
+            if before is not None:
+                was = stops.pairs(before.number, before.made, before.content, language)
+            held += [(each, language, stops.withdrawn[each]) for each in pairs if each in now]
+            ended += [(each, language, stops.withdrawn[each]) for each in pairs if each in was - now]
+        return Standstill(tuple(held), tuple(ended))
 
     def withdraw(self, pair_id: str, *, by: str, why: str) -> None:
-        """Withdraw a pair at once, in all languages, releases and processes; only a later release brings it back."""
+        """Withdraw a pair at once, in all languages, releases and processes.
+
+        Later releases show it again with a new text only, or once somebody lifts the stop.
+
+        Raises:
+            BadData: No release shows it.
+            Unreachable: Nothing is stopped, the database takes nothing.
+            StopNotNoted: It is stopped, and the audit log lacks it.
+        """
         known = {each for one in self.releases.all() for pairs in one.content["shown"].values() for each in pairs}
         if pair_id not in known:
             some = ", ".join(sorted(known)[:5]) or "none"
             raise BadData(f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …")
-        self.note(f"{STOP_PAIR}{pair_id}", by, {}, why)
-        self.releases.stop(Stop(self.now(), by, "withdraw", pair_id, why=why))
+        self._stop(Stop(self.now(), by, "withdraw", pair_id, why=why), f"{pair_id} is withdrawn")
+
+    def lift(self, pair_id: str, *, by: str, why: str) -> None:
+        """Show a withdrawn pair again, in all releases with an approved text of it; somebody has to say why."""
+        withdrawn = Stops.of(self.releases.stops()).withdrawn
+        if pair_id not in withdrawn:
+            some = ", ".join(sorted(withdrawn)) or "none"
+            raise BadData(f"{pair_id!r} is not withdrawn ({some}). See `klartext stop list`.")
+        if not why.strip():
+            raise BadData("`--why` is empty. Say why the text that was withdrawn may be shown again.")
+        self.note(f"{LIFT}{pair_id}", by, {}, why=why)  # first: nothing comes back to patients that nobody noted
+        self.releases.stop(Stop(self.now(), by, "lift", pair_id, why=why))
 
     def close(self, *, by: str, why: str) -> None:
-        """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
-        self.note(STOP_CHAT, by, {}, why)
-        self.releases.stop(Stop(self.now(), by, "close", why=why))
+        """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call.
+
+        Raises:
+            Unreachable, StopNotNoted: As for `withdraw`.
+        """
+        self._stop(Stop(self.now(), by, "close", why=why), "the chat is closed")
+
+    def note_stop(self, done: Stop) -> None:
+        """Note a stop that the audit log lacks."""
+        self.note(action_of(done), done.by, {}, done, why=done.why)
+
+    def _stop(self, stop: Stop, told: str) -> None:
+        """Stop first and note it then: no log is in the way of a stop, and none tells of one that is not in force."""
+        try:
+            done = self.releases.stop(stop)
+        except Unreachable as error:
+            raise Unreachable(
+                f"NOTHING IS STOPPED: {error} Run the same command again; while that fails, stop the service itself."
+            ) from error
+        try:
+            self.note_stop(done)
+        except UserFixable as error:
+            why = f"it cannot be written ({error.why}). {error.remedy}" if isinstance(error, NotAudited) else str(error)
+            raise StopNotNoted(
+                f"The stop is in force: {told}. The audit log lacks it: {why} Then run `klartext stop note`, before "
+                "any backup is restored."
+            ) from error
 
     def open_again(self, *names: str, why: str) -> None:
         """Open the chat again; that takes two people."""
@@ -160,7 +256,7 @@ class Publisher:
         if not Stops.of(self.releases.stops()).closed:
             raise BadData("The chat is open. See `klartext stop list`.")
         both = ", ".join(different.values())
-        self.note(STOP_END, both, {}, why)
+        self.note(STOP_END, both, {}, why=why)
         self.releases.stop(Stop(self.now(), both, "open", why=why))
 
     def existing(self, number: int) -> Release:
@@ -200,6 +296,16 @@ class Publisher:
         """Return what a release shows, to compare it."""
         chosen = self.existing(number)
         return Side(contents_of(chosen, self.releases.files(number)), chosen.content["shown"])
+
+    def _put(self, chosen: Release, action: str, switch: Switch, wait_s: float, tell: Callable[[str], None]) -> Release:
+        """Note a switch with what it does to the stops, say that loudly, and do it."""
+        standstill = self.standstill(chosen)
+        self.note(action, switch.by, {"release": chosen.number, **standstill.counts})
+        for pair_id in dict.fromkeys(pair_id for pair_id, _, _ in standstill.ended):
+            self.note(f"{ENDED}{pair_id}", switch.by, {"release": chosen.number})
+        for line in standstill.lines():
+            tell(line)
+        return self._switch(switch, wait_s, tell)
 
     def _switch(self, switch: Switch, wait_s: float, tell: Callable[[str], None]) -> Release:
         """Have every process prepare a release, then put it into force at one moment."""

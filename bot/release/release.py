@@ -19,7 +19,7 @@ from bot.catalog.exam import load_exam
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump
 from bot.release.contents import EXAMS, FORMS, LANGUAGES, SITE_FILE, Contents, pages_of, program_subjects
-from bot.release.stops import Stop
+from bot.release.stops import Stop, Stops
 from bot.sentences.wording import wording_of
 
 FORMAT = 1
@@ -40,7 +40,8 @@ class Release:
         made: When.
         by: Who made it.
         note: What it is for.
-        manifest: What is in it, as JSON: exam, country, versions, approved pairs, and the SHA-256 of every file.
+        manifest: What is in it, as JSON: exam, country, versions, approved pairs, those of them that stay stopped, and
+            the SHA-256 of every file.
         signature: Of all this, by the site's key (Ed25519, base64).
     """
 
@@ -118,15 +119,17 @@ class Releases(Protocol):
         """Return the number of the release in force; None before the first."""
         ...
 
-    def stop(self, stop: Stop) -> None:
-        """Withdraw a pair from all releases so far, close the chat, or open it again, at once."""
+    def stop(self, stop: Stop) -> Stop:
+        """Do an act of the stop at once, and return it with the last release and the texts that it withdraws."""
         ...
 
     def stops(self) -> list[Stop]: ...
 
 
 def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], program: str) -> str:
-    """Return what a release of these contents holds: of the pairs, those that are approved and not withdrawn.
+    """Return what a release of these contents holds: of the pairs, those that are approved.
+
+    Those of them that were stopped and have no new text stay stopped in it: patients who ask for them are told so.
 
     Raises:
         UserFixable: Something that has to be approved is not, or no pair is.
@@ -138,19 +141,24 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
         raise UserFixable(f"{'. '.join(named)}. Have two people sign with {_approve(unapproved)}.")
     shown: dict[str, list[str]] = {}
     left_out: dict[str, dict[str, str]] = {}
+    stopped: dict[str, dict[str, str]] = {}
+    withdrawn = Stops.of(stops).withdrawn
     for language, catalog in contents.catalogs.items():
-        shown[language], left_out[language] = [], {}
+        shown[language], left_out[language], stopped[language] = [], {}, {}
         for pair in catalog.pairs:
             subject = pair_subject(catalog, pair)
             draft = drafts.get(subject.what, "") if contents.approvals.is_signed(subject, now=now) else ""
-            reason = draft or _in_the_way(standings[subject.what], pair.id, contents, subject.what, stops)
+            reason = draft or _IN_THE_WAY.get(standings[subject.what], "")
             if reason:
                 left_out[language][pair.id] = reason
                 continue
             shown[language].append(pair.id)
-    if not all(shown.values()):
-        lacking = next(language for language, pairs in shown.items() if not pairs)
-        missing = left_out[lacking]
+            stop, approval = withdrawn.get(pair.id), contents.approvals.signed[subject.what].valid(now)
+            if stop is not None and stop.keeps(subject.text, min(at for _, at in approval.by)):
+                stopped[language][pair.id] = "it was withdrawn, see `klartext stop list`"
+    if not all(len(pairs) > len(stopped[language]) for language, pairs in shown.items()):
+        lacking = next(language for language, pairs in shown.items() if len(pairs) == len(stopped[language]))
+        missing = {**stopped[lacking], **left_out[lacking]}
         some = "; ".join(f"{pair}: {why}" for pair, why in list(missing.items())[:MOST_NAMED])
         sign = "Have two people sign them with `klartext qa approve`."
         if all("review" in why for why in missing.values()):
@@ -171,6 +179,7 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
         "shown": shown,
         "left_out": left_out,
         "texts": texts,
+        "stopped": {language: list(pairs) for language, pairs in stopped.items() if pairs},
         "until": {what: min(signed[what].until, ends.get(what, signed[what].until)).isoformat() for what in texts},
         "approved": {
             what: {"by": signed[what].names, "on": max(at for _, at in signed[what].by).date().isoformat()}
@@ -187,17 +196,6 @@ _IN_THE_WAY = {
     "changed": "it was changed after it was approved",
     "expired": "its approval has expired",
 }
-
-
-def _in_the_way(standing: str, pair_id: str, contents: Contents, what: str, stops: list[Stop]) -> str:
-    """Return why a pair stays out of a release; empty where nothing is in its way."""
-    if standing != "approved":
-        return _IN_THE_WAY[standing]
-    withdrawn = [stop.at for stop in stops if stop.kind == "withdraw" and stop.pair_id == pair_id]
-    signed = contents.approvals.signed[what].by
-    if withdrawn and min(at for _, at in signed) <= max(withdrawn):
-        return "it was withdrawn after it was approved"
-    return ""
 
 
 def _approve(names: Iterable[str]) -> str:

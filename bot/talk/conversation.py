@@ -38,9 +38,10 @@ from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import switches_to
-from bot.talk.reactions import Decided, Reaction, Reactions
+from bot.talk.reactions import Reaction, Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
+from bot.talk.withholding import Decided
 from bot.text import sanitise
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
@@ -233,6 +234,10 @@ class Conversation:
         state = self._standing.state
         # An answer does not take away what was offered before it; another list does.
         return self._standing.choices or offered(state, self._assistant.catalog(state.language))
+
+    def may_show(self, part: Part) -> bool:
+        """Say whether what was offered may still be shown: pairs are withdrawn while their questions are on offer."""
+        return not isinstance(part, Content) or part.pair_id not in self._assistant.withheld(self.language)
 
     def changes(self, *, at: datetime) -> tuple[tuple[int, Part], ...]:
         """Return the answers of the interview that can be changed by their number now, whatever was said last."""
@@ -438,7 +443,8 @@ def _after(message: Message, reaction: Reaction) -> State:
 def _standing(assistant: Assistant, last: StoredTurn | None, opened: StoredConversation) -> Standing:
     if last is None or last.exchange is None:
         return Standing(State(opened.language))
-    shown = {language: assistant.shown(language) for language in assistant.languages}
+    # What was withdrawn since is still what the patient speaks of: nothing of it is shown.
+    shown = {language: assistant.learned(language) for language in assistant.languages}
     number = last.exchange.number
     try:
         state, choices = read_state(last.exchange.state, shown=shown), read_reply(last.exchange.reply).choices
@@ -447,4 +453,4 @@ def _standing(assistant: Assistant, last: StoredTurn | None, opened: StoredConve
         return Standing(State(opened.language), number)
     if all(part.pair_id in shown[state.language] for part in choices if isinstance(part, Content)):
         return Standing(state, number, choices)
-    return Standing(state, number)  # one was withdrawn: none of the numbers can be trusted
+    return Standing(state, number)  # one is gone: none of the numbers can be trusted

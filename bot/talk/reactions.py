@@ -37,6 +37,7 @@ from bot.talk.dialogue import (
     says_emergency,
     says_it_again,
     says_no_emergency,
+    show_again,
     show_pair,
     wants_easier,
     way_out,
@@ -63,6 +64,7 @@ from bot.talk.messages import (
 from bot.talk.remarks import in_simple_words, meet, promise_simple_words, settles, varied, with_contact
 from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
+from bot.talk.withholding import Decided, withhold, without_answer
 from bot.text import sanitise, words
 
 # By how much (log-likelihood) one word, and several, must be of another language to change that of the conversation:
@@ -90,18 +92,6 @@ _ASKS_ANYWHERE = frozenset("?？؟")
 _OF_ALARMS = frozenset({"notfall", "notruf", "fehlalarm", "alarm", "emergency", "urgent", "akut", "dringend"})
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What a message came to, as it is kept; `bot.ports.StoredTurn` says what the fields mean."""
-
-    language: str
-    question: str
-    decision: str
-    pair_id: str | None
-    score: float
-    catalog: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +125,13 @@ class Reactions:
         """Take one message in a state of the dialogue; any text at all."""
         state = replace(state, simple=simplicity(state, text))
         reaction = self._react(state, text, at)
-        reply, after = in_simple_words(*varied(reaction.reply, state, reaction.after))
+        held = self._assistant.withheld(reaction.reply.language)
+        told, after = withhold(reaction.reply, reaction.after, held)
+        decided = without_answer(reaction.decided, told, held) if reaction.decided is not None else None
+        reply, after = in_simple_words(*varied(told, state, after))
         writes = state.writes or cannot_telephone(text)
         reply = with_contact(reply, self._assistant.site, writes=writes)
-        return replace(reaction, reply=reply, after=replace(after, writes=writes))
+        return replace(reaction, reply=reply, after=replace(after, writes=writes), decided=decided)
 
     def _react(self, state: State, text: str, at: datetime) -> Reaction:
         reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at)
@@ -385,7 +378,10 @@ class Reactions:
         return red_flag_in(self._assistant, text, fallback, rules_only=rules_only) is not None
 
     def _easier(self, state: State) -> Reply:
-        return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
+        catalog, sample = self._assistant.catalog(state.language), self._assistant.sample
+        if state.last_pair in self._assistant.withheld(state.language):  # whether it has an easy answer or not
+            return show_again(state, "again_intro", catalog, sample=sample)
+        return explain_easier(state, catalog, sample=sample)
 
     def language_of(self, text: str, fallback: str) -> str:
         if not tells_language(text) or self._assistant.foreign(text) is not None:

@@ -99,7 +99,7 @@ def meet(
     lead = interface(language, SENTENCE.get(kind, f"feel_{kind}"))
     pair_id = assistant.catalog(language).remarks.get(kind)
     again = said == lead.key or rest.last_pair == pair_id
-    if pair_id is None or pair_id not in assistant.shown(language) or again:
+    if pair_id is None or pair_id not in assistant.learned(language) or again:
         return Reply(language, (lead, *facts)), rest
     reply, after = show_pair(rest, pair_id, assistant.catalog(language), sample=assistant.sample)
     return replace(reply, parts=(lead, *reply.parts, *facts)), after

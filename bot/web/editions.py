@@ -131,7 +131,8 @@ class Editions:
             found = self._opened(wanted, self._read_or_in_force)
             known = self._serving.release.number if self._serving is not None else None
             if number is None and found.release is not None and found.number != known:
-                self._serving = InForce(found.release, self.stops, self.now)
+                before, self._serving = self._serving, InForce(found.release, self.stops, self.now)
+                _tell_stopped(before, self._serving)
             return found
 
     def _opened(self, wanted: int, read: Callable[[int], Edition]) -> Edition:
@@ -233,6 +234,17 @@ class Editions:
                 in_force=in_force,
                 encoder=self.encoder,
             )
+
+
+def _tell_stopped(before: InForce | None, now: InForce) -> None:
+    """Log what stays stopped in a release that has come into force, and which stops have ended with it."""
+    for language, shown in now.shown.items():
+        held, was = now.stopped(language), before.stopped(language) if before is not None else frozenset()
+        fields = {"release": now.name, "language": language}
+        if still := sorted(held & shown):
+            log.warning("still stopped in the release in force", extra={"fields": {**fields, "pairs": still}})
+        if ended := sorted((was - held) & shown):
+            log.warning("emergency stop ended with a new text", extra={"fields": {**fields, "pairs": ended}})
 
 
 def _missed(state: ChatState) -> str:

@@ -15,9 +15,9 @@ from starlette.responses import JSONResponse, Response
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person
 from bot.editorial.workbench import Candidate
-from bot.errors import BadData, KlartextError, UserFixable
+from bot.errors import BadData, KlartextError, StopNotNoted, UserFixable
 from bot.release.contents import Contents
-from bot.release.publishing import errors_of, summary
+from bot.release.publishing import Standstill, errors_of, summary
 from bot.release.release import Release, Side, Unpacked, differences, make_manifest
 from bot.release.stops import Stops
 from bot.web.staff.area import Address, Area, Work
@@ -47,6 +47,7 @@ class ReleasePages(Area):
             Address("POST", "/releases/{number}/roll-back", self.roll_back, "release"),
             Address("GET", "/stop", self.stop_page, "release", menu="menu_stop"),
             Address("POST", "/stop/pair", self.withdraw, "release"),
+            Address("POST", "/stop/lift", self.lift, "release"),
             Address("POST", "/stop/chat", self.close, "release"),
             Address("POST", "/stop/end", self.open_again, "release"),
         ]
@@ -104,7 +105,7 @@ class ReleasePages(Area):
     def next(self, visit: StaffVisit) -> Response:
         """Show what patients would see differently with a release made now."""
         with TemporaryDirectory() as folder:
-            _, _, lines = self._gathered(Path(folder))
+            contents, _, lines = self._gathered(Path(folder))
         candidate, number = self.tools.candidate(), self.tools.releases.in_force()
         ready = candidate.ready(now=self.tools.now())
         return self.renderer.page(
@@ -117,7 +118,17 @@ class ReleasePages(Area):
             waiting=len(candidate.drafts) - len(ready),
             unfinished=len(candidate.unfinished),
             unsigned=self._unsigned(candidate),
+            standstill=self._standstill(contents),
         )
+
+    def _standstill(self, contents: Contents) -> Standstill:
+        """Return what a release made now would do to the stops; nothing where there can be none."""
+        tools, now = self.tools, self.tools.now()
+        try:
+            manifest = make_manifest(contents, now=now, stops=tools.releases.stops(), program=tools.publisher.program)
+        except UserFixable:
+            return Standstill()
+        return tools.publisher.standstill(Release(0, now, "", "", manifest, ""))
 
     def _gathered(self, folder: Path) -> tuple[Contents, Unpacked, list[str]]:
         """Write a candidate's files and read them back; return it with what patients would see differently."""
@@ -183,6 +194,7 @@ class ReleasePages(Area):
             numbers=[each.number for each in self.tools.releases.all() if each.number != chosen.number],
             approved=chosen.content["approved"],
             left_out=chosen.content["left_out"],
+            standstill=publisher.standstill(chosen),
         )
 
     def activate(self, visit: StaffVisit) -> Response:
@@ -215,6 +227,9 @@ class ReleasePages(Area):
     def withdraw(self, visit: StaffVisit) -> Response:
         return self._stopped(visit, lambda by, why: self.tools.publisher.withdraw(visit.said("pair"), by=by, why=why))
 
+    def lift(self, visit: StaffVisit) -> Response:
+        return self._stopped(visit, lambda by, why: self.tools.publisher.lift(visit.said("pair"), by=by, why=why))
+
     def close(self, visit: StaffVisit) -> Response:
         return self._stopped(visit, lambda by, why: self.tools.publisher.close(by=by, why=why))
 
@@ -235,6 +250,8 @@ class ReleasePages(Area):
         why = visit.said("why").strip()[:MOST_NOTE]
         try:
             stop(visit.who.name, why)
+        except StopNotNoted as error:
+            return self.stop_page(visit, line=str(error))
         except UserFixable as error:
             return self.stop_page(visit, line=str(error), status=400)
         return go_to("/stop", told="stop")

@@ -16,6 +16,8 @@ from bot.errors import UserFixable
 from bot.languages.opening import open_languages
 from bot.ports import AuditEvent
 from bot.release.publishing import Publisher
+from bot.release.restored import Noted, TakenBack, taken_back
+from bot.release.stops import Stop
 from bot.settings import Settings
 from bot.wiring import database, make_audit, make_releases, services_ready_for
 
@@ -67,10 +69,11 @@ def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher
     from bot.adapters.release_keys import SiteKeys
     from bot.release.publishing import Publisher
 
-    def note(action: str, by: str, counts: Mapping[str, int], why: str = "") -> None:
+    def note(action: str, by: str, counts: Mapping[str, int], done: Stop | None = None, *, why: str = "") -> None:
         user = os_user()
         actor = by if by == user else f"{by} ({user})"
-        make_audit(settings).note(AuditEvent(action, actor, counts=counts, why=why))
+        at, texts = (done.at, done.texts) if done is not None else (None, ())
+        make_audit(settings).note(AuditEvent(action, actor, counts=counts, why=why, done=at, texts=texts))
 
     return Publisher(
         make_releases(settings),
@@ -105,3 +108,40 @@ def make_identity(settings: Settings) -> Identity | None:
 
     http = BoundedHttp(verify=tls(settings.fhir))
     return OpenIdLogin(login, OpenId(f"{settings.public_url}/console/login/back", http))
+
+
+def stops_taken_back(settings: Settings) -> TakenBack:
+    """Return which stops and releases the audit log tells of, and the database does not, and which it lacks itself.
+
+    Lines that no key vouches for are not believed.
+    """
+    noted = [
+        Noted(
+            line.done or line.at,
+            line.actor,
+            line.action,
+            line.counts.get("release", 0),
+            line.why,
+            line.texts,
+            done_first=line.done is not None,
+        )
+        for line in make_audit(settings).read().lines
+        if line.vouched and line.at is not None
+    ]
+    releases = make_releases(settings)
+    return taken_back(noted, releases.stops(), releases.switches())
+
+
+def stop_again(settings: Settings, lost: TakenBack) -> None:
+    """Do the stops again that the database has lost; first that, then the audit log.
+
+    Raises:
+        UserFixable: The database takes nothing; or they are in force, and that was not noted.
+    """
+    from bot.adapters.audit_log import os_user
+
+    releases = make_releases(settings)
+    for stop in lost.stops:
+        releases.stop(stop)
+    if lost.stops:
+        make_audit(settings).note(AuditEvent("stop-again", os_user(), counts={"stops": len(lost.stops)}))
