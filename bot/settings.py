@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import platformdirs
 
+from bot.addresses import LOOPBACK_HOSTS, is_safe, require_origins, split_address, system_of
 from bot.catalog.catalog import COUNTRIES, Country
 from bot.editorial.identity import StaffLogin
 from bot.errors import Unreachable, UserFixable
@@ -55,10 +56,13 @@ SESSION_HOURS = 24
 IDLE_MINUTES = 30
 DATABASE_WAIT_S = 30.0
 MAX_DAYS = 36_500
-LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 FhirAuth = Literal["none", "basic", "post", "jwt"]
+# Whose signatures count for a release: also names that were typed, or only those of people who had logged in.
+Signers = Literal["names", "accounts"]
+ACCOUNTS: Signers = "accounts"
+_SIGNERS: tuple[Signers, ...] = ("names", ACCOUNTS)
 Dictation = Literal["device", "vendor", "off"]
 DICTATIONS: tuple[Dictation, ...] = ("device", "vendor", "off")
 Word = TypeVar("Word", bound=str)
@@ -123,9 +127,9 @@ class FhirAccess:
             ca_file=Path(ca_file) if ca_file else None,
             ids=_one_of(env, "KLARTEXT_FHIR_IDS", _FHIR_IDS, "server"),
             patient_system=env.get("KLARTEXT_FHIR_PATIENT_SYSTEM") or None,
-            appointment_system=_system(env, "KLARTEXT_FHIR_APPOINTMENT_SYSTEM"),
-            order_system=_system(env, "KLARTEXT_FHIR_ORDER_SYSTEM"),
-            accession_system=_system(env, "KLARTEXT_FHIR_ACCESSION_SYSTEM"),
+            appointment_system=system_of(env, "KLARTEXT_FHIR_APPOINTMENT_SYSTEM"),
+            order_system=system_of(env, "KLARTEXT_FHIR_ORDER_SYSTEM"),
+            accession_system=system_of(env, "KLARTEXT_FHIR_ACCESSION_SYSTEM"),
         )
 
 
@@ -233,7 +237,7 @@ def _smart(env: Mapping[str, str]) -> tuple[SmartClient, ...]:
     found: dict[str, SmartClient] = {}
     for number, entry in enumerate(_list(env, "KLARTEXT_SMART"), 1):
         issuer, client_id, file, *more = [*entry.split(), "", "", ""][: max(3, len(entry.split()))]
-        if not client_id or more or not _is_safe(_split(issuer)) or issuer.rstrip("/") in found:
+        if not client_id or more or not is_safe(split_address(issuer)) or issuer.rstrip("/") in found:
             raise UserFixable(
                 f"Entry {number} of KLARTEXT_SMART is not `https://FHIR-SERVER CLIENT_ID [SECRET_FILE]` (`http://` on "
                 "this machine), or its server stands there twice. Correct it; entries are separated by commas."
@@ -245,7 +249,7 @@ def _smart(env: Mapping[str, str]) -> tuple[SmartClient, ...]:
 
 def _public_url(env: Mapping[str, str]) -> str | None:
     value = (env.get("KLARTEXT_PUBLIC_URL") or "").rstrip("/")
-    if value and (not _is_safe(address := _split(value)) or (address is not None and address.path)):
+    if value and (not is_safe(address := split_address(value)) or (address is not None and address.path)):
         raise UserFixable(f"KLARTEXT_PUBLIC_URL is {value!r}. Set it to an address such as https://chat.example.org.")
     return value or None
 
@@ -318,7 +322,7 @@ def _require_contact(number: int, contact: str, smtp: tuple[str, int] | None) ->
                 "Set it to smtp://HOST:PORT."
             )
         return
-    if not _is_safe(_split(contact), bare=False):
+    if not is_safe(split_address(contact), bare=False):
         raise UserFixable(
             f"Contact {number} in KLARTEXT_STAFF_NEXT is neither `https://…` (or `http://` on this machine) nor "
             "`mailto:NAME@HOST`. Correct it; contacts are separated by commas."
@@ -329,28 +333,12 @@ def _mail_server(env: Mapping[str, str]) -> tuple[str, int] | None:
     url = env.get("KLARTEXT_SMTP_URL") or None
     if url is None:
         return None
-    found = _split(url)
+    found = split_address(url)
     if found is None or found.scheme != "smtp" or "@" in found.netloc or found.path.strip("/"):
         raise UserFixable(
             "KLARTEXT_SMTP_URL is not of the form smtp://HOST:PORT, without a user and a path. Correct it."
         )
     return found.hostname or "", found.port or 25
-
-
-def _split(url: str) -> SplitResult | None:
-    """Return the parts of an address with a host; None where it has none, or a port that is no number."""
-    try:
-        found = urlsplit(url)
-        return found if found.hostname and found.port != 0 else None
-    except ValueError:
-        return None
-
-
-def _is_safe(url: SplitResult | None, *, bare: bool = True) -> bool:
-    """Whether an address is encrypted, or on this machine; `bare`: and holds neither user, query nor fragment."""
-    if url is None or (bare and ("@" in url.netloc or url.query or url.fragment)):
-        return False
-    return url.scheme == "https" or (url.scheme == "http" and url.hostname in LOOPBACK_HOSTS)
 
 
 # Where it is asked who fills in the form: everywhere, nowhere, or where the shipped form is asked.
@@ -419,6 +407,7 @@ class Settings:
         prefill: Whether what a patient answered in an earlier interview here is proposed again (``KLARTEXT_PREFILL``).
         release_key: File with the private key that signs releases (``KLARTEXT_RELEASE_KEY_FILE``).
         release_trust: Public keys whose releases are shown (``KLARTEXT_RELEASE_TRUST``, by commas).
+        approvals: Whose signatures count for a release (``KLARTEXT_APPROVALS``: names or accounts).
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         audit_log: File of the audit log (``KLARTEXT_AUDIT_LOG``); None: ``audit.jsonl`` in `data`.
@@ -463,6 +452,7 @@ class Settings:
     prefill: bool = False
     release_key: Path | None = None
     release_trust: tuple[str, ...] = ()
+    approvals: Signers = "names"
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     audit_log: Path | None = None
@@ -517,6 +507,7 @@ class Settings:
             prefill=_one_of(env, "KLARTEXT_PREFILL", ("yes", "no"), "no") == "yes",
             release_key=Path(env["KLARTEXT_RELEASE_KEY_FILE"]) if env.get("KLARTEXT_RELEASE_KEY_FILE") else None,
             release_trust=_list(env, "KLARTEXT_RELEASE_TRUST"),
+            approvals=_one_of(env, "KLARTEXT_APPROVALS", _SIGNERS, "names"),
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
             otlp_url=env.get("KLARTEXT_OTLP_URL") or None,
             audit_log=Path(env["KLARTEXT_AUDIT_LOG"]).expanduser() if env.get("KLARTEXT_AUDIT_LOG") else None,
@@ -566,22 +557,9 @@ def _count(env: Mapping[str, str], name: str, default: int, *, at_most: int = 10
     return int(value)
 
 
-def _system(env: Mapping[str, str], name: str) -> str | None:
-    """Return the system of identifiers that a setting names; one that is no URI would be refused when it is sent."""
-    value = env.get(name) or None
-    if value is not None and not re.fullmatch(r"https?://[^\s|]+|urn:[A-Za-z0-9][A-Za-z0-9-]{1,31}:[^\s|]+", value):
-        raise UserFixable(f"{name} is {value!r}. Set it to a URI such as https://ris.example.org/orders.")
-    return value
-
-
 def _sites(env: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """Return origins such as ``https://www.example.org``; they go into a header, so nothing else may stand there."""
     sites = _list(env, name)
-    for site in sites:
-        if not re.fullmatch(r"https?://(\*\.)?[A-Za-z0-9.-]+(:\d{1,5})?", site):
-            raise UserFixable(
-                f"{name} holds {site!r}. List sites such as https://www.example.org, separated by commas."
-            )
+    require_origins(name, sites)
     return sites
 
 

@@ -11,9 +11,9 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +30,8 @@ _TITLES = frozenset({"dr", "med", "prof", "pd", "dipl", "mr", "mrs", "ms", "herr
 # What is in the way of showing a text.
 Standing = Literal["approved", "unsigned", "one signature", "changed", "expired"]
 SITE, FORM = "site", "questionnaire"
+# Whether the site's key has made a signature (base64) under some bytes.
+IsOurs = Callable[[bytes, str], bool]
 _HEAD = """\
 # Who approved which text, and until when. `klartext qa approve` writes this file; `text` is the SHA-256 of exactly what
 # patients see, so a text that is changed is approved by nobody until it is signed again.
@@ -50,11 +52,21 @@ class Subject:
     text: str
 
 
+class _Account(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    until: AwareDatetime
+    whole: str = Field("", pattern="^([0-9a-f]{64})?$")
+    after_reset: bool = False
+    proof: str = Field("", max_length=200)
+
+
 class _Signature(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
     name: str = Field(min_length=1, max_length=120)
     at: AwareDatetime
+    account: _Account | None = None
 
 
 class _Approval(BaseModel):
@@ -73,6 +85,32 @@ class _File(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Account:
+    """What is known of a signature that somebody made who had logged in.
+
+    Attributes:
+        until: Until when this person signed.
+        whole: SHA-256 of all that was signed, where that is more than patients see: a draft with its variants.
+        after_reset: Whether somebody else gave the account a password shortly before, and so could log in, too.
+        proof: Signature of the site's key over all of it (Ed25519, base64); empty: there was no key.
+        line: Where it stands in the file; 0: in none.
+    """
+
+    until: datetime
+    whole: str = ""
+    after_reset: bool = False
+    proof: str = ""
+    line: int = field(default=0, compare=False)
+
+    def said(self, subject: Subject, name: str, at: datetime) -> bytes:
+        """Return what the site's key signs; the purpose stands in front, so that it vouches for nothing else."""
+        moments = at.astimezone(UTC).isoformat(timespec="seconds"), self.until.astimezone(UTC).isoformat("T", "minutes")
+        reset = "after a reset" if self.after_reset else ""
+        said = [subject.what, subject.text, self.whole, name, *moments, reset]
+        return b"klartext approval 1\0" + "\0".join(said).encode()
+
+
+@dataclass(frozen=True, slots=True)
 class Signed:
     """What was signed of one subject.
 
@@ -80,11 +118,13 @@ class Signed:
         text: SHA-256 of what was signed.
         until: From this moment on nobody is shown it.
         by: Who signed it, and when, in order.
+        accounts: Of those who had logged in, by their names. Whoever stands in `by` alone is a name that was typed.
     """
 
     text: str
     until: datetime
     by: tuple[tuple[str, datetime], ...]
+    accounts: Mapping[str, Account] = field(default_factory=dict)
 
     @property
     def people(self) -> int:
@@ -94,6 +134,18 @@ class Signed:
     @property
     def names(self) -> str:
         return ", ".join(name for name, _ in self.by)
+
+    @property
+    def after_reset(self) -> list[str]:
+        """Names of those who signed shortly after somebody else had given their account a password."""
+        return [name for name, _ in self.by if name in self.accounts and self.accounts[name].after_reset]
+
+    def is_proven(self, what: str, name: str, at: datetime, is_ours: IsOurs) -> bool:
+        """Say whether the site's key vouches for one signature, and that it holds as long as is claimed."""
+        account = self.accounts.get(name)
+        if account is None or self.until > account.until:
+            return False
+        return bool(account.proof) and is_ours(account.said(Subject(what, self.text), name, at), account.proof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +200,35 @@ class Approvals:
             others = tuple(each for each in known.by if person_key(each[0]) != person_key(name))
             signed[subject.what] = replace(known, by=(*others, (name, at)), until=min(until, known.until))
         return replace(self, signed=signed)
+
+    def made_by(self, accounts: Mapping[str, Account], name: str) -> Approvals:
+        """Return the approvals with what is known of a person's signatures, by what was signed."""
+        signed = {
+            what: replace(each, accounts={**each.accounts, name: accounts[what]}) if what in accounts else each
+            for what, each in self.signed.items()
+        }
+        return replace(self, signed=signed)
+
+    def proven(self, is_ours: IsOurs, *, strict: bool = False) -> Approvals:
+        """Return only what accounts signed, vouched for by the site's key.
+
+        Raises:
+            BadData: `strict`: a signature claims to be an account's and is not as it was made.
+        """
+        kept = dict[str, Signed]()
+        for what, each in self.signed.items():
+            by = tuple((name, at) for name, at in each.by if each.is_proven(what, name, at, is_ours))
+            for name, _ in each.by if strict else ():
+                account = each.accounts.get(name)
+                if account is not None and account.proof and name not in dict(by):
+                    raise BadData(
+                        f"{FILE}:{account.line}: the signature of {name} under {what!r} is not as it was made, or its "
+                        "key is not in KLARTEXT_RELEASE_TRUST. Take the file from its last good version, or have "
+                        "the text signed again."
+                    )
+            if by:
+                kept[what] = replace(each, by=by)
+        return replace(self, signed=kept)
 
     def without(self, what: str) -> Approvals:
         """Return the approvals without that of one subject."""
@@ -208,8 +289,17 @@ def approvals_in(folder: Path, country: str | None = None) -> Approvals:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadData(f"{path}: {twice!r} stands there twice. Keep the entry that was signed last.")
     named = {
-        each.what: Signed(each.text, each.until, tuple((one.name, one.at) for one in each.by))
-        for each in file.approvals
+        each.what: Signed(
+            each.text,
+            each.until,
+            tuple((one.name, one.at) for one in each.by),
+            {
+                one.name: Account(**one.account.model_dump(), line=document.line(("approvals", number, "by", nth)))
+                for nth, one in enumerate(each.by)
+                if one.account is not None
+            },
+        )
+        for number, each in enumerate(file.approvals)
     }
     return Approvals.of_file(named, country)
 
@@ -222,7 +312,10 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
             "what": what,
             "text": each.text,
             "until": each.until.isoformat(timespec="minutes"),
-            "by": [{"name": name, "at": at.isoformat(timespec="seconds")} for name, at in each.by],
+            "by": [
+                {"name": name, "at": at.isoformat(timespec="seconds"), **_written(each.accounts.get(name))}
+                for name, at in each.by
+            ],
         }
         for what, each in sorted(approvals.by_name().items())
     ]
@@ -233,6 +326,15 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
         partial.replace(path)
     except OSError as error:
         raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Check the folder's permissions.") from None
+
+
+def _written(account: Account | None) -> dict[str, Any]:
+    """Return what stands in the file of who had logged in; nothing of who had not."""
+    if account is None:
+        return {}
+    said = {"whole": account.whole, "after_reset": account.after_reset, "proof": account.proof}
+    until = account.until.isoformat(timespec="minutes")
+    return {"account": {"until": until, **{key: value for key, value in said.items() if value}}}
 
 
 def pair_subject(catalog: Catalog, pair: Pair) -> Subject:

@@ -20,7 +20,9 @@ from bot.ports import AuditEvent, SeenAudit
 from bot.release.release import Releases
 from bot.release.restored import Noted
 from bot.settings import Settings
+from bot.web.staff.wiring import make_acts
 from bot.wiring import (
+    TRAIL_RESTORED,
     make_audit,
     make_finder,
     make_keeper,
@@ -122,6 +124,9 @@ def after_restore(
         found = require_served(settings, force=force)
         make_audit(settings).require()
         tell(found)
+        if not dry_run:
+            number, hash_ = make_acts(settings).head()
+            make_audit(settings).note(AuditEvent(f"{TRAIL_RESTORED}{hash_}", os_user(), counts={"act": number}))
         zone, lost, releases = local_zone(settings), stops_taken_back(settings), make_releases(settings)
         if lost.stops and not dry_run:
             make_audit(settings).note(AuditEvent("stop-again", os_user(), counts={"stops": len(lost.stops)}))

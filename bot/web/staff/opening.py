@@ -126,8 +126,12 @@ def open_console(  # noqa: PLR0913 - what a console is made of
 
     def candidate() -> Candidate:
         approvers = frozenset(each.id for each in people.all() if each.may("approve") and not each.closed)
-        return Candidate.of(*bases.newest(), workbench, approvers)
+        found = Candidate.of(*bases.newest(), workbench, approvers)
+        return found.only_proven(publisher.keys.believed()) if publisher.accounts_only else found
 
+    publisher = make_publisher(settings, now)
+    if publisher.accounts_only:
+        publisher.keys.prove(b"")  # without a key nobody could sign
     zone, place = _place(settings, folder)
     inbox = make_inbox(settings, request_id=request_id)
     people = make_people(settings, now, request_id=request_id)
@@ -142,7 +146,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         records=records,
         calls=make_calls(settings, request_id=request_id) if settings.staff is not None else None,
         candidate=candidate,
-        publisher=make_publisher(settings, now),
+        publisher=publisher,
         assistant=assistant,
         now=now,
         identity=make_identity(settings),

@@ -13,11 +13,11 @@ from starlette.responses import JSONResponse, Response
 
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person
-from bot.editorial.workbench import Candidate
+from bot.editorial.workbench import NEAR_MISS, Candidate
 from bot.errors import BadData, KlartextError, UserFixable
 from bot.release.contents import Contents
 from bot.release.publishing import require_sound, summary
-from bot.release.release import Release, Side, Unpacked, differences, make_manifest
+from bot.release.release import Release, Side, Unpacked, differences
 from bot.release.stops import Stops
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
@@ -52,7 +52,8 @@ class ReleasePages(Area):
         if not person.may("release"):
             return {}
         candidate = self.tools.candidate()
-        return {"menu_releases": len(candidate.ready(now=self.tools.now())) + len(candidate.near_misses)}
+        now = self.tools.now()
+        return {"menu_releases": len(candidate.ready(now=now)) + len(candidate.ready_near_misses(now=now))}
 
     def works(self) -> Mapping[str, Work]:
         return {PUBLISH: self._publish, CHECK: self._check, SWITCH: self._switch}
@@ -65,8 +66,9 @@ class ReleasePages(Area):
         blocked = [
             (each.what, standing)
             for each in candidate.other_subjects()
-            if (standing := candidate.standing(each, now=now)) != "approved"
+            if not each.what.startswith(NEAR_MISS) and (standing := candidate.standing(each, now=now)) != "approved"
         ]
+        near_misses = candidate.ready_near_misses(now=now)
         if visit.wants_json:
             return JSONResponse([self._told(each, in_force) for each in all_])
         return self.renderer.page(
@@ -79,7 +81,8 @@ class ReleasePages(Area):
             source=candidate.source,
             ready=ready,
             waiting=len(candidate.drafts) - len(ready),
-            near_misses=candidate.near_misses,
+            near_misses=near_misses,
+            near_misses_waiting=len(candidate.near_misses) - len(near_misses),
             blocked=blocked,
             unsigned=self._unsigned(candidate),
             has_key=tools.settings.release_key is not None,
@@ -169,6 +172,7 @@ class ReleasePages(Area):
             numbers=[each.number for each in self.tools.releases.all() if each.number != chosen.number],
             approved=chosen.content["approved"],
             left_out=chosen.content["left_out"],
+            after_reset=chosen.after_reset,
         )
 
     def activate(self, visit: StaffVisit) -> Response:
@@ -207,13 +211,14 @@ class ReleasePages(Area):
     def open_again(self, visit: StaffVisit) -> Response:
         """Open the chat: the second person gives login and password on the same form."""
         login, people = visit.said("login").strip(), self.tools.people
-        entry, secret = people.enter(login, visit.said("password"), now=self.tools.now())
+        now, whence = self.tools.now(), visit.whence
+        entry, secret = people.enter(login, visit.said("password"), now=now, whence=whence)
         second = people.by_login(login)
         if entry == "code":
-            entry = people.enter_code(secret, visit.said("code"), now=self.tools.now())
+            entry = people.enter_code(secret, visit.said("code"), now=now, whence=whence)
         if secret:
             people.leave(secret)
-        if entry != "in" or second is None or not second.may("release"):
+        if entry != "in" or second is None or second.one_time or not second.may("release"):
             return self.stop_page(visit, line=self.renderer.labels(visit.language)["stop_second_wrong"], status=400)
         return self._stopped(visit, lambda by, why: self.tools.publisher.open_again(by, second.name, why=why))
 
@@ -256,9 +261,10 @@ class ReleasePages(Area):
 
     def _made(self, by: str, note: str, tell: Callable[[float, str], None]) -> tuple[Release, list[dict[str, Any]]]:
         tools, candidate = self.tools, self.tools.candidate()
-        ready = candidate.ready(now=tools.now())
+        now = tools.now()
+        ready, near_misses = candidate.ready(now=now), candidate.ready_near_misses(now=now)
         with TemporaryDirectory() as folder:
-            place = candidate.write(Path(folder), now=tools.now(), drafts=ready)
+            place = candidate.write(Path(folder), now=now, drafts=ready)
             verdicts = self._checked(place, tell)
             if any(each["passed"] is False for each in verdicts):
                 raise Refused([Verdict(**each) for each in verdicts])
@@ -266,7 +272,7 @@ class ReleasePages(Area):
             contents = self._read(place)
             # One row in one transaction: whoever is killed before it leaves the old state, after it the new one.
             made = tools.publisher.make(contents, place.exam, by=by, note=note)
-        tools.workbench.released(candidate.exam, ready, candidate.near_misses)
+        tools.workbench.released(candidate.exam, ready, near_misses)
         return made, verdicts
 
     def _check(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
@@ -281,8 +287,7 @@ class ReleasePages(Area):
         verdicts = [_verdict("check_lint", lambda: require_sound(place.exam, today=tools.now().date()))]
 
         def approved() -> None:
-            contents = self._read(place)
-            make_manifest(contents, now=tools.now(), stops=tools.releases.stops(), program=tools.publisher.program)
+            tools.publisher.manifest(self._read(place))
 
         verdicts.append(_verdict("check_approved", approved))
         if not any(each.passed is False for each in verdicts):

@@ -26,7 +26,7 @@ from bot.wiring import close_databases, make_records
 from tests.bot.release.exams import write_exam
 from tests.bot.web.browser import Browser
 
-PASSWORD = "Sonne Wiese Ordner Kamm"
+FIRST, PASSWORD = "Kiste Regen Kupfer Amsel", "Sonne Wiese Ordner Kamm"
 
 
 def now() -> datetime:
@@ -50,7 +50,10 @@ class Staff:
         """Return an account, which is made if there is none."""
         people = self.console.tools.people
         known = people.by_login(login)
-        return known or people.add(Person(0, login, name or login.title(), frozenset(roles)), PASSWORD, by="a test")
+        if known is not None:
+            return known
+        made = people.add(Person(0, login, name or login.title(), frozenset(roles)), FIRST, by="a test")
+        return people.change(made, by=made.name, password=PASSWORD)  # as whoever has logged in for the first time
 
     def browser(self, language: str = "en") -> Browser:
         self._opened.append(Browser(self.url, language))
