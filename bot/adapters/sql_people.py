@@ -174,7 +174,8 @@ class SqlPeople:
                 changed = {**_told(after), **({"password": new} if password is not None else {})}
                 action = "reset" if is_reset else "change"
                 add_act(session, self._act(by, action, person, before=_told(before), after=changed))
-            self._require_admin(session)
+            if "admin" in before.roles and not before.closed:
+                self._require_admin(session)
             session.commit()
             return after
 
@@ -305,7 +306,8 @@ class SqlPeople:
 
     def _count_wrong(self, session: SqlSession, row: PersonRow, place: PlaceRow, now: datetime) -> None:
         at = now.astimezone(UTC)
-        session.execute(delete(PlaceRow).where(PlaceRow.is_device.is_(False), PlaceRow.seen < at - LONGEST_SESSION))
+        old = [PlaceRow.is_device.is_(False), PlaceRow.seen < at - LONGEST_SESSION, PlaceRow.hash != place.hash]
+        session.execute(delete(PlaceRow).where(*old).execution_options(synchronize_session=False))
         place = session.merge(place)
         place.wrong, place.seen = place.wrong + 1, at
         row.wrong += 0 if place.is_device else 1
