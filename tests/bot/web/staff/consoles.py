@@ -15,7 +15,7 @@ import uvicorn
 
 from bot.adapters.sql_records import SqlRecords, in_folder
 from bot.assistant import Assistant
-from bot.editorial.people import Person, Role
+from bot.editorial.people import People, Person, Role
 from bot.settings import Settings
 from bot.web.app import console_alone
 from bot.web.metrics import Metrics
@@ -31,6 +31,12 @@ FIRST, PASSWORD = "Kiste Regen Kupfer Amsel", "Sonne Wiese Ordner Kamm"
 
 def now() -> datetime:
     return datetime.now().astimezone()
+
+
+def add_known(people: People, person: Person) -> Person:
+    """Make the account of somebody who has logged in before and chosen a password."""
+    made = people.add(person, FIRST, by="a test")
+    return people.change(made, by=made.name, password=PASSWORD)
 
 
 @dataclass
@@ -52,8 +58,7 @@ class Staff:
         known = people.by_login(login)
         if known is not None:
             return known
-        made = people.add(Person(0, login, name or login.title(), frozenset(roles)), FIRST, by="a test")
-        return people.change(made, by=made.name, password=PASSWORD)  # as whoever has logged in for the first time
+        return add_known(people, Person(0, login, name or login.title(), frozenset(roles)))
 
     def browser(self, language: str = "en") -> Browser:
         self._opened.append(Browser(self.url, language))
