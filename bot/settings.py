@@ -11,16 +11,15 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import platformdirs
 
-from bot.addresses import LOOPBACK_HOSTS, is_safe, require_origins, split_address, system_of
 from bot.catalog.catalog import COUNTRIES, Country
 from bot.editorial.identity import StaffLogin
 from bot.errors import Unreachable, UserFixable
 from bot.ports import Cutoffs
-from bot.private_files import make_private_folder, secret, secret_in
+from bot.private_files import make_private_folder, portal_keys, secret, secret_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,7 @@ SESSION_HOURS = 24
 IDLE_MINUTES = 30
 DATABASE_WAIT_S = 30.0
 MAX_DAYS = 36_500
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 FhirAuth = Literal["none", "basic", "post", "jwt"]
@@ -127,9 +127,9 @@ class FhirAccess:
             ca_file=Path(ca_file) if ca_file else None,
             ids=_one_of(env, "KLARTEXT_FHIR_IDS", _FHIR_IDS, "server"),
             patient_system=env.get("KLARTEXT_FHIR_PATIENT_SYSTEM") or None,
-            appointment_system=system_of(env, "KLARTEXT_FHIR_APPOINTMENT_SYSTEM"),
-            order_system=system_of(env, "KLARTEXT_FHIR_ORDER_SYSTEM"),
-            accession_system=system_of(env, "KLARTEXT_FHIR_ACCESSION_SYSTEM"),
+            appointment_system=_system(env, "KLARTEXT_FHIR_APPOINTMENT_SYSTEM"),
+            order_system=_system(env, "KLARTEXT_FHIR_ORDER_SYSTEM"),
+            accession_system=_system(env, "KLARTEXT_FHIR_ACCESSION_SYSTEM"),
         )
 
 
@@ -190,34 +190,6 @@ class Uploads:
         return cls(most, tuple(UPLOAD_KINDS[name] for name in names), scan)
 
 
-MIN_PORTAL_KEY = 32  # characters: it says who a patient is
-_PORTAL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39}):(\S+)")
-
-
-def _portals(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys of portals by the names of these.
-
-    Raises:
-        UserFixable: An entry has no name, a name stands twice, or a key is too short. Keys are never quoted.
-    """
-    found: dict[str, str] = {}
-    entries = re.split(r"[,\n]", secret(env, "KLARTEXT_PORTAL_KEYS") or "")
-    for number, entry in enumerate((each.strip() for each in entries if each.strip()), 1):
-        read = _PORTAL.fullmatch(entry)
-        if read is None or read[1] in found:
-            raise UserFixable(
-                f"Entry {number} of KLARTEXT_PORTAL_KEYS is not NAME:KEY, or its name stands there twice. "
-                "Write portal-a:KEY, and separate entries by commas."
-            )
-        if len(read[2]) < MIN_PORTAL_KEY:
-            raise UserFixable(
-                f"The key of {read[1]!r} in KLARTEXT_PORTAL_KEYS has {len(read[2])} characters and needs "
-                f"{MIN_PORTAL_KEY}. Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
-            )
-        found[read[1]] = read[2]
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class SmartClient:
     """Who we are to a FHIR server that patients may come from (``KLARTEXT_SMART``).
@@ -237,7 +209,7 @@ def _smart(env: Mapping[str, str]) -> tuple[SmartClient, ...]:
     found: dict[str, SmartClient] = {}
     for number, entry in enumerate(_list(env, "KLARTEXT_SMART"), 1):
         issuer, client_id, file, *more = [*entry.split(), "", "", ""][: max(3, len(entry.split()))]
-        if not client_id or more or not is_safe(split_address(issuer)) or issuer.rstrip("/") in found:
+        if not client_id or more or not _is_safe(_split(issuer)) or issuer.rstrip("/") in found:
             raise UserFixable(
                 f"Entry {number} of KLARTEXT_SMART is not `https://FHIR-SERVER CLIENT_ID [SECRET_FILE]` (`http://` on "
                 "this machine), or its server stands there twice. Correct it; entries are separated by commas."
@@ -249,7 +221,7 @@ def _smart(env: Mapping[str, str]) -> tuple[SmartClient, ...]:
 
 def _public_url(env: Mapping[str, str]) -> str | None:
     value = (env.get("KLARTEXT_PUBLIC_URL") or "").rstrip("/")
-    if value and (not is_safe(address := split_address(value)) or (address is not None and address.path)):
+    if value and (not _is_safe(address := _split(value)) or (address is not None and address.path)):
         raise UserFixable(f"KLARTEXT_PUBLIC_URL is {value!r}. Set it to an address such as https://chat.example.org.")
     return value or None
 
@@ -322,7 +294,7 @@ def _require_contact(number: int, contact: str, smtp: tuple[str, int] | None) ->
                 "Set it to smtp://HOST:PORT."
             )
         return
-    if not is_safe(split_address(contact), bare=False):
+    if not _is_safe(_split(contact), bare=False):
         raise UserFixable(
             f"Contact {number} in KLARTEXT_STAFF_NEXT is neither `https://…` (or `http://` on this machine) nor "
             "`mailto:NAME@HOST`. Correct it; contacts are separated by commas."
@@ -333,12 +305,28 @@ def _mail_server(env: Mapping[str, str]) -> tuple[str, int] | None:
     url = env.get("KLARTEXT_SMTP_URL") or None
     if url is None:
         return None
-    found = split_address(url)
+    found = _split(url)
     if found is None or found.scheme != "smtp" or "@" in found.netloc or found.path.strip("/"):
         raise UserFixable(
             "KLARTEXT_SMTP_URL is not of the form smtp://HOST:PORT, without a user and a path. Correct it."
         )
     return found.hostname or "", found.port or 25
+
+
+def _split(url: str) -> SplitResult | None:
+    """Return the parts of an address with a host; None where it has none, or a port that is no number."""
+    try:
+        found = urlsplit(url)
+        return found if found.hostname and found.port != 0 else None
+    except ValueError:
+        return None
+
+
+def _is_safe(url: SplitResult | None, *, bare: bool = True) -> bool:
+    """Whether an address is encrypted, or on this machine; `bare`: and holds neither user, query nor fragment."""
+    if url is None or (bare and ("@" in url.netloc or url.query or url.fragment)):
+        return False
+    return url.scheme == "https" or (url.scheme == "http" and url.hostname in LOOPBACK_HOSTS)
 
 
 # Where it is asked who fills in the form: everywhere, nowhere, or where the shipped form is asked.
@@ -487,7 +475,7 @@ class Settings:
             site=Path(env["KLARTEXT_SITE"]) if env.get("KLARTEXT_SITE") else None,
             languages=Path(env["KLARTEXT_LANGUAGES"]) if env.get("KLARTEXT_LANGUAGES") else None,
             link_key=secret(env, "KLARTEXT_LINK_KEY", at_least=MIN_SECRET),
-            portals=_portals(env),
+            portals=portal_keys(env),
             smart=_smart(env),
             public_url=_public_url(env),
             frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
@@ -557,9 +545,22 @@ def _count(env: Mapping[str, str], name: str, default: int, *, at_most: int = 10
     return int(value)
 
 
+def _system(env: Mapping[str, str], name: str) -> str | None:
+    """Return the system of identifiers that a setting names; one that is no URI would be refused when it is sent."""
+    value = env.get(name) or None
+    if value is not None and not re.fullmatch(r"https?://[^\s|]+|urn:[A-Za-z0-9][A-Za-z0-9-]{1,31}:[^\s|]+", value):
+        raise UserFixable(f"{name} is {value!r}. Set it to a URI such as https://ris.example.org/orders.")
+    return value
+
+
 def _sites(env: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Return origins such as ``https://www.example.org``; they go into a header, so nothing else may stand there."""
     sites = _list(env, name)
-    require_origins(name, sites)
+    for site in sites:
+        if not re.fullmatch(r"https?://(\*\.)?[A-Za-z0-9.-]+(:\d{1,5})?", site):
+            raise UserFixable(
+                f"{name} holds {site!r}. List sites such as https://www.example.org, separated by commas."
+            )
     return sites
 
 

@@ -19,7 +19,6 @@ from weakref import WeakValueDictionary
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.vector_files import VectorFiles
 from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
-from bot.editorial.acts import TrailEnd
 from bot.errors import BadData, MissingExtra, Unreachable, UserFixable, is_installed
 from bot.matching import store
 from bot.matching.fit_head import Part
@@ -527,20 +526,6 @@ def make_audit(settings: Settings, *, request_id: Callable[[], str] = lambda: ""
     return AuditLog(path, blind_keys(settings), text_cipher(settings), request_id)
 
 
-TRAIL, TRAIL_RESTORED = "trail ", "trail-restored "  # acts in the audit log, with the hash of the trail's end behind
-
-
-def trail_heads(settings: Settings) -> list[TrailEnd]:
-    """Return which ends of the trail of staff the audit log has seen; lines without a key's voucher do not count."""
-    found = list[TrailEnd]()
-    for line in make_audit(settings).read().lines:
-        kind, _, hash_ = line.action.partition(" ")
-        if line.vouched and not line.flaw and line.at is not None and f"{kind} " in (TRAIL, TRAIL_RESTORED):
-            restored = f"{kind} " == TRAIL_RESTORED
-            found.append(TrailEnd(line.counts.get("act", 0), hash_, line.at, restored))
-    return found
-
-
 def stops_taken_back(settings: Settings) -> TakenBack:
     """Return which stops and releases the audit log tells of, and the database does not: a restored backup lost them.
 
@@ -610,9 +595,5 @@ def _database(settings: Settings) -> SqlRecords:
         # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
         opened = SqlRecords.open(url, text_cipher(settings), keys, wait_s=wait_s, upgrade=False)
         _engines[url, settings.text_keys, wait_s] = opened.engine
-
-        def note(number: int, hash_: str, by: str) -> None:
-            make_audit(settings).note(AuditEvent(f"{TRAIL}{hash_}", by or "klartext", counts={"act": number}))
-
-        tell_heads(opened.engine, note)
+        tell_heads(opened.engine, make_audit(settings).see_trail)
         return opened

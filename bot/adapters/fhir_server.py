@@ -17,10 +17,9 @@ import httpx
 
 from bot.adapters.bounded_http import Answer, BoundedHttp, OddAnswer
 from bot.adapters.oauth_tokens import Tokens
-from bot.addresses import LOOPBACK_HOSTS
 from bot.errors import NotSent, UserFixable
 from bot.outbox_ports import Patience
-from bot.settings import FhirAccess
+from bot.settings import LOOPBACK_HOSTS, FhirAccess
 
 log = logging.getLogger("klartext")
 _FHIR_JSON = "application/fhir+json"

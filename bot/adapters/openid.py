@@ -16,9 +16,8 @@ import httpx
 
 from bot.adapters.bounded_http import Answer, BoundedHttp, OddAnswer
 from bot.adapters.oauth_tokens import basic
-from bot.addresses import LOOPBACK_HOSTS
 from bot.errors import LaunchFailed, MissingExtra
-from bot.settings import SmartClient
+from bot.settings import LOOPBACK_HOSTS, SmartClient
 
 DISCOVERY_S = 5.0  # somebody looks at an empty page meanwhile
 EXCHANGE_S = 10.0  # likewise: token, keys and what is read with them together

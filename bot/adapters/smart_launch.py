@@ -19,10 +19,9 @@ from urllib.parse import urlencode, urlsplit
 
 from bot.adapters.oauth_tokens import access_token
 from bot.adapters.openid import OpenId, Proof, json_object, require_jwt, safe_address
-from bot.addresses import LOOPBACK_HOSTS
 from bot.errors import LaunchFailed
 from bot.ports import UNBOOKED, Booking, Launched, PendingLaunch
-from bot.settings import FhirAccess, SmartClient
+from bot.settings import LOOPBACK_HOSTS, FhirAccess, SmartClient
 
 log = logging.getLogger("klartext")
 REMEMBERED_S = 300.0  # a configuration

@@ -11,8 +11,8 @@ from email.message import EmailMessage
 import httpx
 
 from bot.adapters.bounded_http import BoundedHttp, OddAnswer
-from bot.addresses import LOOPBACK_HOSTS
 from bot.errors import NotTold
+from bot.settings import LOOPBACK_HOSTS
 from bot.staff.escalation import Notice
 
 DEADLINE_S = 15.0  # for a webhook with all of its answer, and for each step of a mail server

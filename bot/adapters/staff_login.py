@@ -11,12 +11,11 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from bot.adapters.openid import Json, OpenId, Proof, json_object, require_jwt, safe_address
-from bot.addresses import LOOPBACK_HOSTS
 from bot.editorial.identity import StaffLogin
 from bot.editorial.login import PendingLogin
 from bot.errors import LaunchFailed
 from bot.private_files import secret_in
-from bot.settings import SmartClient
+from bot.settings import LOOPBACK_HOSTS, SmartClient
 
 REMEMBERED_S = 300.0  # a configuration
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from bot.adapters.audit_log import AuditLine, AuditTrail, os_user, returned
+from bot.adapters.audit_log import TRAIL_RESTORED, AuditLine, AuditTrail, os_user, returned
 from bot.commands.installation import ForceOption, require_served, tell
 from bot.commands.moments import in_zone, local_zone, moment
 from bot.errors import UserFixable, friendly_errors
@@ -22,7 +22,6 @@ from bot.release.restored import Noted
 from bot.settings import Settings
 from bot.web.staff.wiring import make_acts
 from bot.wiring import (
-    TRAIL_RESTORED,
     make_audit,
     make_finder,
     make_keeper,

@@ -19,7 +19,7 @@ from bot.editorial.people import ROLES, Person, Role
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.web.staff.wiring import make_acts, make_people
-from bot.wiring import make_audit, make_witness, trail_heads
+from bot.wiring import make_audit, make_witness
 
 staff = typer.Typer(help="Accounts of staff for the console, and what they did.", no_args_is_help=True)
 
@@ -144,7 +144,8 @@ def trail(
 
 def _require_seen(settings: Settings, acts: list[Act]) -> None:
     """Raise UserFixable unless the trail is what the audit log saw of it, and the audit log is whole itself."""
-    log, seen = make_audit(settings).read(), trail_heads(settings)
+    log = make_audit(settings).read()
+    seen = log.ends_of_trail
     if log.flaws or log.lacks(make_witness(settings).seen()):
         raise UserFixable(
             "The audit log, which vouches for the trail, is not whole: `klartext records audit --verify`."

@@ -14,8 +14,8 @@ from fastapi import Path, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field
 
-from bot.addresses import LOOPBACK_HOSTS
 from bot.errors import CallRefused
+from bot.settings import LOOPBACK_HOSTS
 from bot.staff.calls import MAX_NAME, MAX_TEXT, Action, Call, CallKind, Calls, CallState, Deed, Pressing
 from bot.talk.reception import Reception
 from bot.text import sanitise

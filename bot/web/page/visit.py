@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.addresses import LOOPBACK_HOSTS
+from bot.settings import LOOPBACK_HOSTS
 from bot.talk.uploads import FileRefused, SentFile
 from bot.web.limits import MAX_FIELDS, MAX_QUESTION_FIELDS
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.addresses import LOOPBACK_HOSTS
 from bot.editorial.people import HERE, Person, Task, Whence
+from bot.settings import LOOPBACK_HOSTS
 from bot.web.middleware import address_of
 from bot.web.page.visit import accepted, cookie_name, fields, form_token, fresh_session, from_us
 

@@ -17,7 +17,7 @@ from bot.editorial.people import FRESH, MOST_WRONG, MOST_WRONG_ANYWHERE, Person,
 from bot.editorial.workbench import AddedNearMiss
 from bot.errors import BadData, UserFixable
 from bot.web.middleware import CONSOLE
-from bot.wiring import trail_heads
+from bot.wiring import make_audit
 from tests.bot.web.browser import Browser
 from tests.bot.web.staff.consoles import FIRST, PASSWORD, Staff, now, running_console
 from tests.bot.web.staff.test_pairs import save
@@ -217,7 +217,7 @@ def test_a_trail_that_was_made_anew_or_cut_off_does_not_fit_what_the_audit_log_s
         for login in ("ada", "bea", "cem"):
             staff.person(login, "curator")
         settings, acts = staff.console.tools.settings, list(staff.console.tools.acts.all())
-        seen = trail_heads(settings)
+        seen = make_audit(settings).read().ends_of_trail
 
     assert (seen[-1].number, seen[-1].hash) == (acts[-1].number, acts[-1].hash)
     assert first_lost(acts, seen) is None
