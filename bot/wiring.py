@@ -566,6 +566,7 @@ def database(settings: Settings) -> Engine:
 
 
 def _database(settings: Settings) -> SqlRecords:
+    from bot.adapters.sql_acts import tell_heads
     from bot.adapters.sql_records import SqlRecords, in_folder
 
     url = settings.database_url or in_folder(settings.writable_data())
@@ -577,4 +578,5 @@ def _database(settings: Settings) -> SqlRecords:
         # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
         opened = SqlRecords.open(url, text_cipher(settings), keys, wait_s=wait_s, upgrade=False)
         _engines[url, settings.text_keys, wait_s] = opened.engine
+        tell_heads(opened.engine, make_audit(settings).see_trail)
         return opened

@@ -31,6 +31,7 @@ from filelock import FileLock, Timeout
 
 from bot.adapters.blind_keys import BlindKey, BlindKeys
 from bot.adapters.text_cipher import TextCipher
+from bot.editorial.acts import TrailEnd
 from bot.errors import BadData, NotAudited, Unreachable
 from bot.ports import AuditEvent, Life, SeenAudit
 from bot.private_files import make_private
@@ -38,6 +39,7 @@ from bot.private_files import make_private
 CONVERSATION, PATIENT = "audit conversation", "audit patient"  # purposes of blind values
 CARRIED = "audit.key"  # the place of a key that is handed over
 NOTHING = "0" * 64  # stands for the line before the first
+TRAIL, TRAIL_RESTORED = "trail ", "trail-restored "  # acts; the hash of the end of the trail of staff stands behind
 LOCK_S = 10.0
 CHUNK = 64 * 1024
 _MAC = re.compile(rb',"mac":"([0-9a-f]{64})"\}$')
@@ -98,6 +100,16 @@ class AuditTrail:
         """Say whether its end, or more, is missing: the last line that somebody saw is not where it was."""
         return seen is not None and (len(self.lines) < seen.lines or self.lines[seen.lines - 1].hash != seen.last)
 
+    @property
+    def ends_of_trail(self) -> list[TrailEnd]:
+        """Which ends of the trail of staff it has seen, in order; lines without a key's voucher do not count."""
+        found = list[TrailEnd]()
+        for line in self.lines:
+            kind, _, hash_ = line.action.partition(" ")
+            if line.vouched and not line.flaw and line.at is not None and f"{kind} " in (TRAIL, TRAIL_RESTORED):
+                found.append(TrailEnd(line.counts.get("act", 0), hash_, line.at, f"{kind} " == TRAIL_RESTORED))
+        return found
+
     def blind(self, key: str, conversation: str) -> str:
         """Return what stands for a conversation in lines of a key that is here."""
         return self.keys[key].blind(CONVERSATION, conversation)
@@ -124,6 +136,10 @@ class AuditLog:
     def note(self, event: AuditEvent) -> None:
         done = {"done": event.done.astimezone(UTC).isoformat(timespec="microseconds")} if event.done else {}
         self._write(event, {**done, **({"texts": list(event.texts)} if event.texts else {})})
+
+    def see_trail(self, number: int, hash_: str, by: str) -> None:
+        """Note how far the trail of staff goes, which lies in the database."""
+        self.note(AuditEvent(f"{TRAIL}{hash_}", by or "klartext", counts={"act": number}))
 
     def hand_over(self, event: AuditEvent) -> None:
         """Note a change of keys; the keys that lines so far were written with go along, encrypted with the new one."""

@@ -23,17 +23,21 @@ from bot.catalog.approval import person_key
 from bot.editorial.acts import Act
 from bot.editorial.people import (
     CLOSED_FOR,
+    HERE,
     IDLE,
     LONGEST_SESSION,
     MOST_NAME,
     MOST_WRONG,
+    MOST_WRONG_ANYWHERE,
     ROLES,
     SHORTEST_PASSWORD,
     Entry,
     Person,
     Role,
     Session,
+    Whence,
     flaw_of_password,
+    may_not_go_together,
 )
 from bot.errors import BadData, MissingExtra
 
@@ -65,6 +69,21 @@ class PersonRow(Base):
     closed_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     issuer: Mapped[str | None]
     subject: Mapped[str | None]
+    one_time: Mapped[bool] = mapped_column(default=False)
+    reset_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class PlaceRow(Base):
+    """Where attempts to log in to an account came from: an address, or a device that its owner logged in with."""
+
+    __tablename__ = "staff_places"
+
+    person: Mapped[int] = mapped_column(ForeignKey("staff_people.id"), primary_key=True)
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    is_device: Mapped[bool]
+    wrong: Mapped[int] = mapped_column(default=0)
+    closed_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    seen: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class SessionRow(Base):
@@ -120,6 +139,8 @@ class SqlPeople:
                 roles=_written(person.roles),
                 language=person.language,
                 password=self._hasher.hash(password) if password is not None else None,
+                one_time=password is not None,
+                reset_at=self.now().astimezone(UTC) if password is not None else None,
             )
             session.add(row)
             add_act(session, self._act(by, "add", person, after=_told(person)))
@@ -134,59 +155,76 @@ class SqlPeople:
             self._require_free(session, person, besides=row.id)
             row.name, row.folded, row.roles = person.name, person_key(person.name), _written(person.roles)
             row.language, row.closed = person.language, person.closed
+            is_own = by == before.name
             if password is not None:
+                if row.one_time and is_own and self._is_right(row.password or "", password):
+                    raise BadData("This is the password that you were given. Choose one that nobody else knows.")
                 row.password, row.wrong, row.closed_until = self._hasher.hash(password), 0, None
+                row.one_time = not is_own
+                session.execute(delete(PlaceRow).where(PlaceRow.person == row.id, PlaceRow.is_device.is_(False)))
             if before.has_code and not person.has_code:
                 row.code = None
+            is_reset = not is_own and (password is not None or before.has_code is not person.has_code)
+            if is_reset:
+                row.reset_at = self.now().astimezone(UTC)
             after = _person(row)
             if replace(before, language=after.language) != after or password is not None:
                 session.execute(delete(SessionRow).where(SessionRow.person == row.id))
-                changed = {**_told(after), **({"password": "new"} if password is not None else {})}
-                add_act(session, self._act(by, "change", person, before=_told(before), after=changed))
-            self._require_admin(session)
+                new = "for one login" if after.one_time else "new"
+                changed = {**_told(after), **({"password": new} if password is not None else {})}
+                action = "reset" if is_reset else "change"
+                add_act(session, self._act(by, action, person, before=_told(before), after=changed))
+            if "admin" in before.roles and not before.closed:
+                self._require_admin(session)
             session.commit()
             return after
 
-    def enter(self, login: str, password: str, *, now: datetime) -> tuple[Entry, str]:
-        from argon2.exceptions import InvalidHashError, VerificationError
-
+    def enter(self, login: str, password: str, *, now: datetime, whence: Whence = HERE) -> tuple[Entry, str]:
         with talking_to(self.engine) as session:
             row = _row(session, login, lock=True)
             stored = row.password if row is not None and row.password is not None else self._nobody
-            try:
-                right = self._hasher.verify(stored, password[: 4 * 1024]) and stored is not self._nobody
-            except (VerificationError, InvalidHashError):
-                right = False
+            right = self._is_right(stored, password) and stored is not self._nobody
             if row is None:
                 return "wrong", ""
-            if row.closed_until is not None and now < in_utc(row.closed_until):
+            place = _place(session, row, whence, now)
+            if _is_closed(row, place, now):
                 return "too often", ""
             if not right:
-                self._count_wrong(session, row, now)
+                self._count_wrong(session, row, place, now)
                 return "wrong", ""
             if row.closed:
                 return "closed", ""
             if self._hasher.check_needs_rehash(stored):
                 row.password = self._hasher.hash(password)
             if row.code is None:
-                row.wrong, row.closed_until = 0, None
+                _remember(session, row, place, whence, now)
             secret = self._open(session, row, now, waits_for_code=row.code is not None)
             session.commit()
             return ("code" if row.code is not None else "in"), secret
 
-    def enter_code(self, secret: str, code: str, *, now: datetime) -> Entry:
+    def _is_right(self, stored: str, password: str) -> bool:
+        from argon2.exceptions import InvalidHashError, VerificationError
+
+        try:
+            return bool(self._hasher.verify(stored, password[: 4 * 1024]))
+        except (VerificationError, InvalidHashError):
+            return False
+
+    def enter_code(self, secret: str, code: str, *, now: datetime, whence: Whence = HERE) -> Entry:
         with talking_to(self.engine) as session:
             open_ = session.get(SessionRow, _hash(secret), with_for_update=True)
             row = session.get(PersonRow, open_.person, with_for_update=True) if open_ is not None else None
             if open_ is None or row is None or row.code is None or not open_.waits_for_code:
                 return "wrong"
-            if row.closed_until is not None and now < in_utc(row.closed_until):
+            place = _place(session, row, whence, now)
+            if _is_closed(row, place, now):
                 return "too often"
             step = _step_of(row.code, code, now)
             if step is None or step <= row.code_at:  # a code that was seen over a shoulder is good for nothing
-                self._count_wrong(session, row, now)
+                self._count_wrong(session, row, place, now)
                 return "wrong"
-            row.code_at, row.wrong, row.closed_until = step, 0, None
+            row.code_at = step
+            _remember(session, row, place, whence, now)
             open_.waits_for_code = False
             add_act(session, self._act(row.name, "login", _person(row)))
             session.commit()
@@ -266,11 +304,19 @@ class SqlPeople:
             add_act(session, self._act(row.name, "login", _person(row)))
         return secret
 
-    def _count_wrong(self, session: SqlSession, row: PersonRow, now: datetime) -> None:
-        row.wrong += 1
-        if row.wrong >= MOST_WRONG:
-            row.wrong, row.closed_until = 0, (now + CLOSED_FOR).astimezone(UTC)
+    def _count_wrong(self, session: SqlSession, row: PersonRow, place: PlaceRow, now: datetime) -> None:
+        at = now.astimezone(UTC)
+        old = [PlaceRow.is_device.is_(False), PlaceRow.seen < at - LONGEST_SESSION, PlaceRow.hash != place.hash]
+        session.execute(delete(PlaceRow).where(*old).execution_options(synchronize_session=False))
+        place = session.merge(place)
+        place.wrong, place.seen = place.wrong + 1, at
+        row.wrong += 0 if place.is_device else 1
+        if place.wrong >= MOST_WRONG:
+            place.wrong, place.closed_until = 0, at + CLOSED_FOR
             add_act(session, self._act("", "lock", _person(row)))
+        if row.wrong >= MOST_WRONG_ANYWHERE:
+            row.wrong, row.closed_until = 0, at + CLOSED_FOR
+            add_act(session, self._act("", "lock", _person(row), after={"to": "all but known devices"}))
         session.commit()
 
     def _act(self, by: str, action: str, person: Person, **values: Any) -> Act:
@@ -293,6 +339,11 @@ class SqlPeople:
             )
         if odd := sorted(set(person.roles) - set(ROLES)):
             raise BadData(f"There is no role {odd[0]!r}. There are {', '.join(ROLES)}.")
+        if signing := may_not_go_together(person.roles):
+            raise BadData(
+                f"One account cannot be admin and {signing}: whoever hands out roles and passwords signs no texts. "
+                "Make two accounts, for two people."
+            )
         if password is None:
             return
         flaw = flaw_of_password(password, login=person.login, name=person.name)
@@ -343,7 +394,36 @@ def _person(row: PersonRow) -> Person:
         has_code=row.code is not None,
         closed=bool(row.closed),
         outside=row.issuer is not None,
+        one_time=bool(row.one_time),
+        reset_at=in_utc(row.reset_at) if row.reset_at is not None else None,
     )
+
+
+def are_there_accounts(engine: Engine) -> bool:
+    """Say whether anybody has an account here."""
+    with talking_to(engine) as session:
+        return session.scalars(select(PersonRow.id).limit(1)).first() is not None
+
+
+def _place(session: SqlSession, row: PersonRow, whence: Whence, now: datetime) -> PlaceRow:
+    """Return where an attempt comes from: the owner's device where it is one, else the address."""
+    device = session.get(PlaceRow, (row.id, _hash(f"device {whence.device}"))) if whence.device else None
+    hashed = _hash(f"address {whence.address}")
+    known = device or session.get(PlaceRow, (row.id, hashed))
+    return known or PlaceRow(person=row.id, hash=hashed, is_device=False, wrong=0, seen=now.astimezone(UTC))
+
+
+def _is_closed(row: PersonRow, place: PlaceRow, now: datetime) -> bool:
+    ends = [place.closed_until, *([] if place.is_device else [row.closed_until])]
+    return any(end is not None and now < in_utc(end) for end in ends)
+
+
+def _remember(session: SqlSession, row: PersonRow, place: PlaceRow, whence: Whence, now: datetime) -> None:
+    """Begin to count anew, and know the device of who logged in."""
+    row.wrong, place.wrong, place.closed_until, place.seen = 0, 0, None, now.astimezone(UTC)
+    if whence.device and not place.is_device:
+        hashed = _hash(f"device {whence.device}")
+        session.add(PlaceRow(person=row.id, hash=hashed, is_device=True, wrong=0, seen=place.seen))
 
 
 def _roles(written: str) -> frozenset[Role]:

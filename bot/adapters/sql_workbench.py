@@ -51,6 +51,7 @@ class NearMissRow(Base):
     level: Mapped[str]
     text: Mapped[str]
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    person: Mapped[int] = mapped_column(default=0)
 
 
 class SignatureRow(Base):
@@ -66,6 +67,9 @@ class SignatureRow(Base):
     name: Mapped[str]
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     until: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    seen: Mapped[str] = mapped_column(default="")
+    after_reset: Mapped[bool] = mapped_column(default=False)
+    proof: Mapped[str] = mapped_column(default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,8 @@ class SqlWorkbench:
     def add_near_miss(self, exam: str, added: AddedNearMiss, *, by: Person, now: datetime, origin: str = "") -> None:
         told = added.near_miss.model_dump()
         with talking_to(self.engine) as session:
-            session.add(NearMissRow(exam=exam, language=added.language, at=now.astimezone(UTC), **told))
+            at = now.astimezone(UTC)
+            session.add(NearMissRow(exam=exam, language=added.language, at=at, person=by.id, **told))
             if origin:
                 place = {"exam": exam, "language": added.language, "pair": added.near_miss.pair}
                 session.add(OriginRow(**place, text=text_digest(added.near_miss.text), pseudonym=origin))
@@ -190,7 +195,17 @@ class SqlWorkbench:
         wanted = select(SignatureRow).where(SignatureRow.exam == exam).order_by(SignatureRow.id)
         with talking_to(self.engine) as session:
             return [
-                Signature(row.what, row.text, row.person, row.name, in_utc(row.at), in_utc(row.until))
+                Signature(
+                    row.what,
+                    row.text,
+                    row.person,
+                    row.name,
+                    in_utc(row.at),
+                    in_utc(row.until),
+                    seen=row.seen,
+                    after_reset=bool(row.after_reset),
+                    proof=row.proof,
+                )
                 for row in session.scalars(wanted)
             ]
 
@@ -198,6 +213,7 @@ class SqlWorkbench:
         with talking_to(self.engine) as session:
             for each in signatures:
                 signed = {"text": each.text, "until": each.until.isoformat()}
+                signed |= {"after": "a reset"} if each.after_reset else {}
                 # First, since whoever adds an act waits for all others who do: what is counted next is all there is.
                 add_act(session, Act(each.at, each.name, "sign", each.what, after=signed, request_id=self.request_id()))
                 if after is not None:
@@ -206,6 +222,7 @@ class SqlWorkbench:
                     if there != sum(known.what == each.what and known.text == each.text for known in after):
                         raise Stale(None)
                 row = SignatureRow(exam=exam, what=each.what, text=each.text, person=each.person, name=each.name)
+                row.seen, row.after_reset, row.proof = each.seen, each.after_reset, each.proof
                 row.at, row.until = each.at.astimezone(UTC), each.until.astimezone(UTC)
                 session.add(row)
             session.commit()
@@ -313,4 +330,5 @@ def _near_miss(row: NearMissRow) -> AddedNearMiss:
     return AddedNearMiss(
         row.language,
         NearMiss(author=row.author, pair=row.pair, level=row.level, text=row.text),  # type: ignore[arg-type]
+        row.person,
     )

@@ -11,9 +11,9 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +33,8 @@ SITE, FORM = "site", "questionnaire"
 SENTENCES, PAGE, FOREIGN, LANGUAGE = "sentences", "page", "foreign", "language"
 # What the program says, of which each is signed by itself; where one of them is not approved, there is no chat.
 SPOKEN = (SENTENCES, PAGE, FOREIGN, LANGUAGE)
+# Whether the site's key has made a signature (base64) under some bytes.
+IsOurs = Callable[[bytes, str], bool]
 _HEAD = """\
 # Who approved which text, and until when. `klartext qa approve` writes this file; `text` is the SHA-256 of exactly what
 # patients see, so a text that is changed is approved by nobody until it is signed again.
@@ -54,12 +56,21 @@ class Subject:
     text: str
 
 
+class _Account(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    whole: str = Field("", pattern="^([0-9a-f]{64})?$")
+    after_reset: bool = False
+    proof: str = Field("", max_length=200)
+
+
 class _Signature(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
     name: str = Field(min_length=1, max_length=120)
     at: AwareDatetime
     until: AwareDatetime | None = None
+    account: _Account | None = None
 
 
 class _Approval(BaseModel):
@@ -78,12 +89,46 @@ class _File(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Account:
+    """What is known of a signature that somebody made who had logged in.
+
+    Attributes:
+        whole: SHA-256 of all that was signed, where that is more than patients see: a draft with its variants.
+        after_reset: Whether somebody else gave the account a password shortly before, and so could log in, too.
+        proof: Signature of the site's key over all of it (Ed25519, base64); empty: there was no key.
+        line: Where it stands in the file; 0: in none.
+    """
+
+    whole: str = ""
+    after_reset: bool = False
+    proof: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PersonSigned:
-    """One person's signature under a text; from `until` on it counts no more."""
+    """One person's signature under a text; from `until` on it counts no more.
+
+    `account` is what is known of it where that person had logged in; None: a name that was typed.
+    """
 
     name: str
     at: datetime
     until: datetime
+    account: Account | None = None
+
+    def said(self, subject: Subject) -> bytes:
+        """Return what the site's key signs; the purpose stands in front, so that it vouches for nothing else."""
+        account = self.account or Account()
+        at = self.at.astimezone(UTC).isoformat(timespec="seconds")
+        until = self.until.astimezone(UTC).isoformat("T", "minutes")
+        reset = "after a reset" if account.after_reset else ""
+        said = [subject.what, subject.text, account.whole, self.name, at, until, reset]
+        return b"klartext approval 1\0" + "\0".join(said).encode()
+
+    def is_proven(self, subject: Subject, is_ours: IsOurs) -> bool:
+        """Say whether the site's key vouches for all of it."""
+        return self.account is not None and bool(self.account.proof) and is_ours(self.said(subject), self.account.proof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +166,11 @@ class Signed:
     def valid(self, now: datetime) -> Signed:
         """Return it with the signatures that still count."""
         return replace(self, signatures=tuple(each for each in self.signatures if now < each.until))
+
+    @property
+    def after_reset(self) -> list[str]:
+        """Names of those who signed shortly after somebody else had given their account a password."""
+        return [each.name for each in self.signatures if each.account is not None and each.account.after_reset]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,20 +212,41 @@ class Approvals:
         A text that changed begins anew. Whoever signs the same text again renews: that signature takes the place of
         their earlier one. An approval holds while two people's signatures do, so each may renew before the other.
         """
-        return self.signed_by([(subject, name, at, until) for subject in subjects])
+        return self.signed_by((subject, PersonSigned(name, at, until)) for subject in subjects)
 
-    def signed_by(self, signatures: Iterable[tuple[Subject, str, datetime, datetime]]) -> Approvals:
-        """Return the approvals with signatures: what, by whom, when, and until when; in the order of signing."""
+    def signed_by(self, signatures: Iterable[tuple[Subject, PersonSigned]]) -> Approvals:
+        """Return the approvals with signatures under subjects, in the order of signing."""
         signed = dict(self.signed)
-        for subject, name, at, until in signatures:
+        for subject, fresh in signatures:
             known = signed.get(subject.what)
-            before = known.valid(at).signatures if known is not None and known.text == subject.text else ()
-            own = [each for each in before if person_key(each.name) == person_key(name)]
-            if any(each.at > at for each in own):
+            before = known.valid(fresh.at).signatures if known is not None and known.text == subject.text else ()
+            own = [each for each in before if person_key(each.name) == person_key(fresh.name)]
+            if any(each.at > fresh.at for each in own):
                 continue  # known signatures are told again: the newest of a person counts
             others = (each for each in before if each not in own)
-            signed[subject.what] = Signed(subject.text, (*others, PersonSigned(name, at, until)))
+            signed[subject.what] = Signed(subject.text, (*others, fresh))
         return replace(self, signed=signed)
+
+    def proven(self, is_ours: IsOurs, *, strict: bool = False) -> Approvals:
+        """Return only what accounts signed, vouched for by the site's key.
+
+        Raises:
+            BadData: `strict`: a signature claims to be an account's and is not as it was made.
+        """
+        kept = dict[str, Signed]()
+        for what, found in self.signed.items():
+            subject = Subject(what, found.text)
+            proven = tuple(each for each in found.signatures if each.is_proven(subject, is_ours))
+            for each in found.signatures if strict else ():
+                if each.account is not None and each.account.proof and each not in proven:
+                    raise BadData(
+                        f"{FILE}:{each.account.line}: the signature of {each.name} under {what!r} is not as it was "
+                        "made, or its key is not in KLARTEXT_RELEASE_TRUST. Take the file from its last good version, "
+                        "or have the text signed again."
+                    )
+            if proven:
+                kept[what] = replace(found, signatures=proven)
+        return replace(self, signed=kept)
 
     def without(self, what: str) -> Approvals:
         """Return the approvals without that of one subject."""
@@ -236,8 +307,21 @@ def approvals_in(folder: Path, country: str | None = None) -> Approvals:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadData(f"{path}: {twice!r} stands there twice. Keep the entry that was signed last.")
     named = {
-        each.what: Signed(each.text, tuple(PersonSigned(one.name, one.at, one.until or each.until) for one in each.by))
-        for each in file.approvals
+        each.what: Signed(
+            each.text,
+            tuple(
+                PersonSigned(
+                    one.name,
+                    one.at,
+                    one.until or each.until,
+                    Account(**one.account.model_dump(), line=document.line(("approvals", number, "by", nth)))
+                    if one.account is not None
+                    else None,
+                )
+                for nth, one in enumerate(each.by)
+            ),
+        )
+        for number, each in enumerate(file.approvals)
     }
     return Approvals.of_file(named, country)
 
@@ -263,10 +347,15 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
         raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Check the folder's permissions.") from None
 
 
-def _written(signature: PersonSigned, until: datetime) -> dict[str, str]:
+def _written(signature: PersonSigned, until: datetime) -> dict[str, Any]:
     """Return a signature as it stands in the file; its end only where that is another than the approval's."""
-    own = {"name": signature.name, "at": signature.at.isoformat(timespec="seconds")}
-    return own if signature.until == until else own | {"until": signature.until.isoformat(timespec="minutes")}
+    own: dict[str, Any] = {"name": signature.name, "at": signature.at.isoformat(timespec="seconds")}
+    if signature.until != until:
+        own["until"] = signature.until.isoformat(timespec="minutes")
+    if (account := signature.account) is not None:
+        said = {"whole": account.whole, "after_reset": account.after_reset, "proof": account.proof}
+        own["account"] = {key: value for key, value in said.items() if value}
+    return own
 
 
 def pair_subject(catalog: Catalog, pair: Pair) -> Subject:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from bot.adapters.audit_log import AuditLine, AuditTrail, os_user, returned
+from bot.adapters.audit_log import TRAIL_RESTORED, AuditLine, AuditTrail, os_user, returned
 from bot.commands.installation import ForceOption, require_served, tell
 from bot.commands.moments import in_zone, local_zone, moment
 from bot.errors import UserFixable, friendly_errors
@@ -20,7 +20,7 @@ from bot.ports import AuditEvent, SeenAudit
 from bot.release.release import Releases
 from bot.release.restored import Noted
 from bot.settings import Settings
-from bot.web.staff.wiring import stop_again, stops_taken_back
+from bot.web.staff.wiring import make_acts, stop_again, stops_taken_back
 from bot.wiring import (
     make_audit,
     make_finder,
@@ -122,6 +122,9 @@ def after_restore(
         found = require_served(settings, force=force)
         make_audit(settings).require()
         tell(found)
+        if not dry_run:
+            number, hash_ = make_acts(settings).head()
+            make_audit(settings).note(AuditEvent(f"{TRAIL_RESTORED}{hash_}", os_user(), counts={"act": number}))
         zone, lost, releases = local_zone(settings), stops_taken_back(settings), make_releases(settings)
         if not dry_run:
             stop_again(settings, lost)

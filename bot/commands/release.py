@@ -22,7 +22,7 @@ from bot.interview.values.fhir_json import as_object
 from bot.languages.opening import open_languages
 from bot.release.contents import Contents, shipped_form
 from bot.release.publishing import Publisher, summary
-from bot.release.release import Release, differences
+from bot.release.release import NOT_VERIFIED, Release, differences
 from bot.release.restored import action_of
 from bot.release.stops import Stop, Stops
 from bot.settings import Settings
@@ -106,6 +106,15 @@ def make(
                 print(f"  left out: {pair_id} ({language}): {why}")
         for line in publisher.standstill(made).lines():
             print(line)
+        for what, names in made.after_reset.items():
+            print(f"  signed within 24 h after somebody else set the account's password: {what} by {', '.join(names)}")
+        if not made.has_verified_names:
+            print(
+                f"klartext: {NOT_VERIFIED}: who signed was typed by whoever ran the command, and nobody logged in. "
+                "Have approvers sign in the console or with `klartext qa approve --login`; KLARTEXT_APPROVALS=accounts "
+                "demands it.",
+                file=sys.stderr,
+            )
         print(f"Put it into force with `klartext release activate {made.number}`.")
 
 
@@ -124,12 +133,13 @@ def list_(
             if as_json:
                 said = {"number": each.number, "hash": each.hash, "made": each.made.isoformat(), "by": each.by}
                 more = {"note": each.note, "in_force": each.number == in_force, "exam": each.exam}
+                more["names"] = "verified" if each.has_verified_names else "not verified"
                 print(
                     json.dumps(said | more | {"in_force_since": [at.isoformat() for at in since]}, ensure_ascii=False)
                 )
                 continue
             mark = "in force" if each.number == in_force else "was in force" if since else ""
-            print(f"{each.name:>18}  {in_zone(each.made, zone)}  {mark:12}  {each.by}: {each.note or summary(each)}")
+            print(f"{each.name:>18}  {in_zone(each.made, zone)}  {mark:12}  {each.by}: {_described(each)}")
         if not releases.all() and not as_json:
             print("No releases. Make one with `klartext release make CATALOG`.")
 
@@ -246,6 +256,11 @@ def rollback(
         publisher = make_publisher(settings, _now)
         chosen = publisher.roll_back(to, by=_who(by), wait_s=wait, tell=_say, force=force)
         print(f"Release {chosen.name} is in force. {RUNNING}")
+
+
+def _described(each: Release) -> str:
+    unsure = "" if each.has_verified_names else f" ({NOT_VERIFIED})"
+    return f"{each.note}{unsure}" if each.note else summary(each)
 
 
 def _who(by: str) -> str:

@@ -15,12 +15,13 @@ import typer
 from bot.adapters.audit_log import os_user
 from bot.commands.installation import tell_database
 from bot.commands.moments import in_zone, local_zone
-from bot.editorial.acts import NOTHING, Act, first_flaw
+from bot.editorial.acts import NOTHING, Act, first_flaw, first_lost
 from bot.editorial.acts_fhir import audit_bundle
 from bot.editorial.people import ROLES, Person, Role
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.web.staff.wiring import make_acts, make_people
+from bot.wiring import make_audit, make_witness
 
 staff = typer.Typer(help="Accounts of staff for the console, and what they did.", no_args_is_help=True)
 
@@ -69,6 +70,7 @@ def add(
         person = Person(0, login, name, _roles(role or []))
         made = people.add(person, _password(password_file), by=_operator())
         print(f"{made.login}: {made.name}, {' '.join(sorted(made.roles)) or 'without a role'}")
+        print("The password is for the first login only: this person chooses another one there.")
 
 
 @staff.command("list")
@@ -119,7 +121,10 @@ def trail(
     verify: Annotated[bool, typer.Option("--verify", help="Only say whether it is whole.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Show who did what, newest first; write it as AuditEvent and Provenance; or check that nothing is missing."""
+    """Show who did what, newest first; write it as AuditEvent and Provenance; or check that nothing is missing.
+
+    What is checked is the chain itself, and its ends as the audit log saw them, which lies outside the database.
+    """
     with friendly_errors():
         settings = _settings(data)
         acts = make_acts(settings)
@@ -132,6 +137,7 @@ def trail(
             if flaw is not None:
                 raise UserFixable(f"Act {flaw} of {len(all_)} is not as it was written, or is missing.")
             if verify:
+                _require_seen(settings, all_)
                 print(f"{len(all_)} acts, all as they were written. The last: {all_[-1].hash if all_ else '-'}")
             return
         zone = local_zone(settings)
@@ -144,6 +150,26 @@ def _settings(data: Path | None) -> Settings:
     settings = Settings.from_environment(data=data)
     tell_database(settings)
     return settings
+
+
+def _require_seen(settings: Settings, acts: list[Act]) -> None:
+    """Raise UserFixable unless the trail is what the audit log saw of it, and the audit log is whole itself."""
+    log = make_audit(settings).read()
+    seen = log.ends_of_trail
+    if log.flaws or log.lacks(make_witness(settings).seen()):
+        raise UserFixable(
+            "The audit log, which vouches for the trail, is not whole: `klartext records audit --verify`."
+        )
+    lost = first_lost(acts, seen)
+    if lost is not None:
+        raise UserFixable(
+            f"Act {lost.number} is not what the audit log saw at {lost.at:%Y-%m-%d %H:%M} UTC: the trail was made "
+            "anew, or its end was cut off. After a backup was restored, `klartext records after-restore` says so there."
+        )
+    if acts and not seen:
+        print(
+            "klartext: the audit log has seen nothing of the trail yet: only its own chain is checked.", file=sys.stderr
+        )
 
 
 def _end(acts: list[Act]) -> tuple[int, str]:

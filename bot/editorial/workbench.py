@@ -16,7 +16,10 @@ import yaml
 from bot.catalog.approval import (
     PEOPLE,
     SITE,
+    Account,
     Approvals,
+    IsOurs,
+    PersonSigned,
     Standing,
     Subject,
     pair_subject,
@@ -31,6 +34,7 @@ from bot.errors import BadData
 from bot.release.contents import EXAMS, LANGUAGES, SITE_FILE, Contents
 from bot.release.release import Unpacked
 
+NEAR_MISS = "near-miss"
 SITE_DRAFT = "@site"  # stands for a pair's id where the draft is of the site's file
 UNFINISHED = "unfinished"  # stands for a pair's content where the draft lacks something
 # A site's `review`, in one line or with what is indented below it.
@@ -90,7 +94,16 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One person's signature under a text."""
+    """One person's signature under a text.
+
+    Attributes:
+        what, text: The subject.
+        person, name: Who.
+        at, until: When, and until when it holds.
+        seen: Hash of what patients see of it, which is what a release names; empty: the text itself.
+        after_reset: Whether somebody else could log in as this person shortly before.
+        proof: The site's key vouches with it for all of this; empty: there was no key.
+    """
 
     what: str
     text: str
@@ -98,6 +111,20 @@ class Signature:
     name: str
     at: datetime
     until: datetime
+    seen: str = ""
+    after_reset: bool = False
+    proof: str = ""
+
+    @property
+    def signed(self) -> PersonSigned:
+        """What the approvals say of it."""
+        account = Account(self.text if self.seen else "", self.after_reset, self.proof)
+        return PersonSigned(self.name, self.at, self.until, account)
+
+    @property
+    def said(self) -> bytes:
+        """What the site's key signs."""
+        return self.signed.said(Subject(self.what, self.seen or self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +146,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class AddedNearMiss:
-    """A text that a pair must not be taken for, on its way into the next release."""
+    """A text that a pair must not be taken for, on its way into the next release; `person`: id of who added it."""
 
     language: str
     near_miss: NearMiss
+    person: int = 0
 
 
 class Workbench(Protocol):
@@ -264,6 +292,38 @@ class Candidate:
         released = self.released_pair(draft.language, draft.name)
         return draft.base != (pair_hash(released) if released is not None else "")
 
+    def only_proven(self, is_ours: IsOurs) -> Self:
+        """Return the same with those signatures only that the site's key vouches for."""
+        base = replace(self.base, approvals=self.base.approvals.proven(is_ours))
+        proven = [each for each in self.signatures if each.proof and is_ours(each.said, each.proof)]
+        return replace(self, base=base, signatures=proven)
+
+    def near_misses_of(self, subject: Subject) -> list[AddedNearMiss]:
+        """Return which texts are signed under a subject; none where it is another one."""
+        return [each for each in self.near_misses if _near_miss_name(each) == subject.what]
+
+    def ready_near_misses(self, *, now: datetime) -> list[AddedNearMiss]:
+        """Return those that would go into a release made now."""
+        signed = {each.what for each in self.near_miss_subjects() if self.standing(each, now=now) == "approved"}
+        return [each for each in self.near_misses if _near_miss_name(each) in signed]
+
+    def near_miss_subjects(self) -> list[Subject]:
+        """Return what is signed of added near misses: those of a pair in a language together. One more, and all of
+        them are to be signed again.
+        """
+        texts: dict[str, list[str]] = {}
+        for each in self.near_misses:
+            texts.setdefault(_near_miss_name(each), []).append(each.near_miss.text)
+        return [Subject(what, text_hash([self.exam, what, sorted(own)])) for what, own in sorted(texts.items())]
+
+    def seen_of(self, subject: Subject) -> str:
+        """Return the hash of what patients see of what is signed, where that is less than all of it; else empty."""
+        kind, *rest = subject.what.split()
+        draft = self.drafts.get((rest[1], rest[0])) if kind == "pair" else None
+        if draft is None or draft.pair is None:
+            return ""
+        return pair_subject(self._catalog(draft.language), draft.pair).text
+
     def subject(self, language: str, pair_id: str) -> Subject:
         """Return what is signed of a pair as it is drafted; raise BadData when there is none.
 
@@ -280,8 +340,11 @@ class Candidate:
         return released
 
     def other_subjects(self) -> list[Subject]:
-        """Return what is signed beside pairs: the program's own sentences, the Questionnaire, the site as drafted."""
+        """Return what is signed beside pairs: the program's own sentences, the Questionnaire, the site as drafted,
+        and what pairs must not be taken for.
+        """
         found = [each for each in self.base.subjects() if not each.what.startswith(("pair ", SITE))]
+        found += self.near_miss_subjects()
         site = self.site
         return found if site is None else [*found, site_subject(site)]
 
@@ -312,12 +375,11 @@ class Candidate:
         return {**said, "logo": hashlib.sha256(logo).hexdigest()} if logo is not None else said
 
     @cached_property
-    def _given(self) -> Mapping[tuple[str, str], list[tuple[Subject, str, datetime, datetime]]]:
+    def _given(self) -> Mapping[tuple[str, str], list[Signature]]:
         """Signatures by what was signed and its text."""
-        found: dict[tuple[str, str], list[tuple[Subject, str, datetime, datetime]]] = {}
+        found: dict[tuple[str, str], list[Signature]] = {}
         for each in self.signatures:
-            given = (Subject(each.what, each.text), each.name, each.at, each.until)
-            found.setdefault((each.what, each.text), []).append(given)
+            found.setdefault((each.what, each.text), []).append(each)
         return found
 
     @cached_property
@@ -330,7 +392,8 @@ class Candidate:
         if subject not in self._approvals:
             released = self.base.approvals.signed.get(subject.what)
             known = Approvals({subject.what: released} if released is not None else {})
-            self._approvals[subject] = known.signed_by(self._given.get((subject.what, subject.text), ()))
+            given = self._given.get((subject.what, subject.text), ())
+            self._approvals[subject] = known.signed_by((subject, each.signed) for each in given)
         return self._approvals[subject]
 
     def standing(self, subject: Subject, *, now: datetime) -> Standing:
@@ -380,6 +443,8 @@ class Candidate:
 
     def editors_of(self, subject: Subject) -> frozenset[int]:
         kind, *rest = subject.what.split()
+        if kind == NEAR_MISS:
+            return frozenset(each.person for each in self.near_misses_of(subject))
         draft = self.drafts.get(
             (rest[1], rest[0]) if kind == "pair" else ("", SITE_DRAFT) if kind == "site" else ("", "")
         )
@@ -418,7 +483,7 @@ class Candidate:
                 file = exam / f"{language}.yaml"
                 text = edit_pairs(file.read_bytes().decode(), changed=list(changed.values()), removed=removed)
                 file.write_bytes(text.encode())
-            self._write_near_misses(exam, language)
+            self._write_near_misses(exam, language, now)
         write_approvals(exam, self._approvals_with(chosen))
         site = folder / SITE_FILE
         self._write_site(site, drafted=any(each.name == SITE_DRAFT for each in chosen))
@@ -474,8 +539,8 @@ class Candidate:
             text = with_review(text, review)
         site.write_bytes(text.encode())
 
-    def _write_near_misses(self, exam: Path, language: str) -> None:
-        added = [each.near_miss for each in self.near_misses if each.language == language]
+    def _write_near_misses(self, exam: Path, language: str, now: datetime) -> None:
+        added = [each.near_miss for each in self.ready_near_misses(now=now) if each.language == language]
         if not added:
             return
         file = exam / "near_misses" / f"{language}.tsv"
@@ -489,6 +554,10 @@ class Candidate:
         if language not in self.base.catalogs:
             raise BadData(f"{self.exam} has no language {language!r}.")
         return self.base.catalogs[language]
+
+
+def _near_miss_name(added: AddedNearMiss) -> str:
+    return f"{NEAR_MISS} {added.near_miss.pair} {added.language}"
 
 
 def draft_text(catalog: Catalog, pair: Pair) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from bot.catalog.approval import SPOKEN, person_key
+from bot.catalog.approval import SPOKEN, Approvals, IsOurs, person_key
 from bot.catalog.catalog import Country
 from bot.catalog.lint import lint
 from bot.errors import BadData, Finding, NotAudited, StopNotNoted, Unreachable, UserFixable
 from bot.release.contents import Contents
 from bot.release.release import (
+    NOT_VERIFIED,
     Move,
     Release,
     Releases,
@@ -44,6 +45,14 @@ class Keys(Protocol):
 
     def require(self, release: Release) -> None:
         """Raise UserFixable unless services would believe the release's signature."""
+        ...
+
+    def prove(self, said: bytes) -> str:
+        """Return a signature under some bytes (base64); raise UserFixable where there is no private key here."""
+        ...
+
+    def believed(self) -> IsOurs:
+        """Return what tells whether services would believe a signature; raise UserFixable where no key is known."""
         ...
 
 
@@ -104,6 +113,7 @@ class Publisher:
         note: Writes into the audit log: before anything is done, but for a stop, which waits for nothing.
         now: The clock.
         open_languages: Takes the languages that a release brings from a folder.
+        accounts_only: Whether only signatures count that people made who had logged in.
     """
 
     releases: Releases
@@ -114,6 +124,22 @@ class Publisher:
     note: Note
     now: Callable[[], datetime]
     open_languages: Callable[[Path | None, Sequence[str]], None]
+    accounts_only: bool = False
+
+    def manifest(self, contents: Contents) -> str:
+        """Return what a release of these contents holds.
+
+        Raises:
+            UserFixable: A signature that claims to be an account's was changed, or something is not approved.
+        """
+        try:
+            proven = contents.approvals.proven(self.keys.believed(), strict=self.accounts_only)
+        except UserFixable:
+            if self.accounts_only:
+                raise
+            proven = Approvals()  # what is only checked needs no key
+        used = replace(contents, approvals=proven) if self.accounts_only else contents
+        return make_manifest(used, now=self.now(), stops=self.releases.stops(), program=self.program, proven=proven)
 
     def make(self, contents: Contents, folder: Path, *, by: str, note: str) -> Release:
         """Make a release of what is approved: numbered, hashed, signed. `folder`: of the catalog, which lint reads.
@@ -122,8 +148,7 @@ class Publisher:
             UserFixable: Lint finds an error, something is not approved, or there is no key.
         """
         require_sound(folder, today=self.now().date())
-        now = self.now()
-        manifest = make_manifest(contents, now=now, stops=self.releases.stops(), program=self.program)
+        now, manifest = self.now(), self.manifest(contents)
 
         def signed(number: int) -> Release:
             return self.keys.sign(Release(number, now, by, note, manifest, ""))
@@ -335,6 +360,11 @@ class Publisher:
     def _require_servable(self, chosen: Release) -> None:
         """Raise UserFixable for a release that services would refuse."""
         self.keys.require(chosen)
+        if self.accounts_only and not chosen.has_verified_names:
+            raise UserFixable(
+                f"Release {chosen.name} holds texts under names that were only typed, and KLARTEXT_APPROVALS is "
+                "`accounts`. Have people sign who log in, and make a new release."
+            )
         with TemporaryDirectory() as folder:
             place = unpack(chosen, self.releases.files(chosen.number), Path(folder))
             self.open_languages(place.languages, tuple(chosen.content["shown"]))
@@ -370,4 +400,4 @@ def summary(each: Release) -> str:
     content = each.content
     counts = ", ".join(f"{len(pairs)} pairs ({language})" for language, pairs in content["shown"].items())
     versions = "/".join(dict.fromkeys(content["versions"].values()))
-    return f"{content['exam']} {versions}, {counts}"
+    return f"{content['exam']} {versions}, {counts}{'' if each.has_verified_names else f'; {NOT_VERIFIED}'}"

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol
 
-from bot.catalog.approval import FOREIGN, LANGUAGE, PAGE, SENTENCES, SITE, pair_subject
+from bot.catalog.approval import FOREIGN, LANGUAGE, PAGE, SENTENCES, SITE, Approvals, Signed, pair_subject
 from bot.catalog.catalog import Catalog, Country, Pair
 from bot.catalog.exam import load_exam
 from bot.errors import BadData, UserFixable
@@ -25,7 +25,9 @@ from bot.sentences.wording import wording_of
 FORMAT = 1
 SHOWN_HASH = 12  # digits of a hash that people are shown
 SET_REVIEW = "set `review: {{status: approved, by: NAME, on: DATE}}` of the pair in {file}, signatures stay"
+NOT_VERIFIED = "names not verified"
 MOST_NAMED = 3  # of what is in the way, in one line
+NOBODY = Approvals()
 # What patients see of a pair, in the order in which a comparison lists it.
 FIELDS = ("question", "short_answer", "answer", "easy_answer", "extracts", "countries")
 Move = Literal["prepare", "activate", "rollback"]
@@ -70,6 +72,16 @@ class Release:
     @property
     def exam(self) -> str:
         return str(self.content["exam"])
+
+    @property
+    def has_verified_names(self) -> bool:
+        """Whether everybody who signed one of its texts had logged in, and the site's key vouches for it."""
+        return self.content.get("names") == "accounts"
+
+    @property
+    def after_reset(self) -> dict[str, list[str]]:
+        """Who signed shortly after somebody else had given their account a password, by what they signed."""
+        return dict(self.content.get("after_reset", {}))
 
     @property
     def signed(self) -> bytes:
@@ -126,10 +138,14 @@ class Releases(Protocol):
     def stops(self) -> list[Stop]: ...
 
 
-def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], program: str) -> str:
+def make_manifest(
+    contents: Contents, *, now: datetime, stops: list[Stop], program: str, proven: Approvals = NOBODY
+) -> str:
     """Return what a release of these contents holds: of the pairs, those that are approved.
 
     Those of them that were stopped and have no new text stay stopped in it: patients who ask for them are told so.
+
+    `proven`: those of its approvals that people gave who had logged in.
 
     Raises:
         UserFixable: Something that has to be approved is not, or no pair is.
@@ -185,9 +201,15 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
             what: {"by": signed[what].names, "on": max(at for _, at in signed[what].by).date().isoformat()}
             for what in texts
         },
+        "names": "accounts" if all(_is_whole(signed[what], proven.signed.get(what)) for what in texts) else "typed",
+        "after_reset": {what: signed[what].after_reset for what in texts if signed[what].after_reset},
         "files": {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(contents.files.items())},
     }
     return json.dumps(manifest, ensure_ascii=False, sort_keys=True, indent=None, separators=(",", ":"))
+
+
+def _is_whole(signed: Signed, proven: Signed | None) -> bool:
+    return proven is not None and set(signed.by) <= set(proven.by)
 
 
 _IN_THE_WAY = {

@@ -230,6 +230,11 @@ class HealthView(BaseModel):
     expired: list[Literal["sentences", "questionnaire", "site"]] | None = Field(
         default=None, description="What patients miss because its approval has ended; pairs are not listed."
     )
+    names: Literal["verified", "not verified"] | None = Field(
+        default=None,
+        description="Whether everybody who signed what the release shows had logged in to an account for it, or names "
+        "were only typed.",
+    )
     outbox_waiting: int | None = Field(default=None, description="Entries that the FHIR server has not taken yet.")
     urgent_waiting_s: float | None = Field(
         default=None, description="Age of the oldest red flag that it has not taken; or 0."

@@ -212,6 +212,9 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         launcher=make_launcher(settings),
         chat=lambda: editions.state if editions is not None else ChatState(),
         release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
+        names_verified=lambda: (
+            editions is not None and editions.serving is not None and editions.serving.release.has_verified_names
+        ),
         console=_console(serving, settings, records, trained) if serving.staff else None,
     )
     return service, background

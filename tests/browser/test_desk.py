@@ -16,7 +16,7 @@ from bot.settings import Settings
 from bot.web.middleware import CONSOLE
 from bot.web.staff.wiring import make_people
 from tests.bot.web.serving import Patient, Server, always_open
-from tests.bot.web.staff.consoles import PASSWORD, now
+from tests.bot.web.staff.consoles import PASSWORD, add_known, now
 from tests.browser.chromium import DESKTOP, PHONE, Device, barriers, sideways
 from tests.browser.conftest import OpenPage
 
@@ -32,7 +32,7 @@ def service(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.Tem
     running.start("--staff")
     people = make_people(Settings(data=folder, database_url=f"sqlite:///{running.database()}"), now)
     for name in ("Anna Keller", "Berta Kuhn"):
-        people.add(Person(0, name.split()[0].lower(), name, frozenset({"frontdesk", "curator"})), PASSWORD, by="a test")
+        add_known(people, Person(0, name.split()[0].lower(), name, frozenset({"frontdesk", "curator"})))
     yield running
     running.kill()
 

@@ -19,7 +19,7 @@ from bot.web.logs import request_id
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import LANGUAGES, StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Tools
-from bot.web.staff.visit import StaffVisit, fresh_secret, keep_language, keep_pending, keep_secret
+from bot.web.staff.visit import StaffVisit, fresh_secret, keep_device, keep_language, keep_pending, keep_secret
 
 log = logging.getLogger("klartext")
 ATTEMPTS_PER_MINUTE = 60  # of all who log in here: a guess costs the service a tenth of a second
@@ -70,13 +70,15 @@ class Accounts(Area):
         if self._attempts.wait_s("all"):
             return self._login_page(visit, "login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
         entry, secret = self.tools.people.enter(
-            visit.said("login").strip(), visit.said("password"), now=self.tools.now()
+            visit.said("login").strip(), visit.said("password"), now=self.tools.now(), whence=visit.whence
         )
         if entry not in ("in", "code"):
             # One sentence for all of it: nobody learns which logins exist.
             return self._login_page(visit, "login_wrong", status=HTTPStatus.FORBIDDEN)
         response = go_to("/login/code" if entry == "code" else "")
         keep_secret(response, visit, secret)
+        if entry == "in":
+            keep_device(response, visit)
         return response
 
     def go_outside(self, visit: StaffVisit) -> Response:
@@ -130,9 +132,12 @@ class Accounts(Area):
     def enter_code(self, visit: StaffVisit) -> Response:
         if self._attempts.wait_s("all"):
             return self.renderer.page("login_code", visit, flaw="login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
-        if self.tools.people.enter_code(visit.secret, visit.said("code"), now=self.tools.now()) != "in":
+        now, code = self.tools.now(), visit.said("code")
+        if self.tools.people.enter_code(visit.secret, code, now=now, whence=visit.whence) != "in":
             return self.renderer.page("login_code", visit, flaw="code_wrong", status=HTTPStatus.FORBIDDEN)
-        return go_to("")
+        response = go_to("")
+        keep_device(response, visit)
+        return response
 
     def leave(self, visit: StaffVisit) -> Response:
         self.tools.people.leave(visit.secret)
@@ -157,12 +162,14 @@ class Accounts(Area):
             offered=_offered(visit, secret),
             address=self.tools.people.address_of_code(visit.who, secret) if secret else "",
             shortest=SHORTEST_PASSWORD,
+            was_reset=visit.who.was_reset(self.tools.now()),
             tasks=sorted({task for role in visit.who.roles for task in TASKS_OF[role]}),
         )
 
     def new_password(self, visit: StaffVisit) -> Response:
         person, wanted = visit.who, visit.said("new")
-        entry, _ = self.tools.people.enter(person.login, visit.said("password"), now=self.tools.now())
+        now, password = self.tools.now(), visit.said("password")
+        entry, _ = self.tools.people.enter(person.login, password, now=now, whence=visit.whence)
         if entry not in ("in", "code"):
             return self.account(visit, line=self.renderer.labels(visit.language)["password_wrong"], status=400)
         try:
@@ -175,7 +182,8 @@ class Accounts(Area):
 
     def new_code(self, visit: StaffVisit) -> Response:
         """Offer a new secret to whoever knows the password: a session that was left open is not enough."""
-        entry, secret = self.tools.people.enter(visit.who.login, visit.said("password"), now=self.tools.now())
+        now, password = self.tools.now(), visit.said("password")
+        entry, secret = self.tools.people.enter(visit.who.login, password, now=now, whence=visit.whence)
         if secret:
             self.tools.people.leave(secret)
         if entry not in ("in", "code"):

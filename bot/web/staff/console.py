@@ -28,7 +28,7 @@ from bot.web.middleware import CONSOLE
 from bot.web.page.visit import FORM, MULTIPART
 from bot.web.receiving import multipart_form
 from bot.web.staff.area import MOST_FILE_BYTES, Address, Area, Work
-from bot.web.staff.rendering import HERE, LANGUAGES, MenuItem, StaffProblem, StaffRenderer
+from bot.web.staff.rendering import HERE, LANGUAGES, MenuItem, StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Refused, Tools
 from bot.web.staff.visit import StaffVisit, read_staff_visit
 
@@ -137,6 +137,11 @@ class Console:
             return self._to_login(visit)
         if not visit.may(address.task):
             raise StaffProblem(HTTPStatus.FORBIDDEN)
+        if visit.person.one_time and address.task != "look":
+            # Whoever gave the password knows it: what is done with it is not done by this person for certain.
+            if address.method == "GET" and not visit.wants_json:
+                return go_to("/account", told="one_time")
+            raise StaffProblem(HTTPStatus.FORBIDDEN, "error_one_time")
         return None
 
     def most_bytes(self, path: str) -> int:

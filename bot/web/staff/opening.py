@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from bot.assistant import Assistant
+from bot.catalog.approval import IsOurs
 from bot.catalog.catalog import language_files, locate
 from bot.catalog.site import open_site
 from bot.editorial.workbench import Candidate, Workbench
@@ -113,6 +114,7 @@ class Candidates:
     newest: Callable[[], tuple[Contents, str]]
     workbench: Workbench
     approvers: Callable[[], frozenset[int]]
+    believed: IsOurs | None  # where only signatures count that the site's key vouches for
     _known: tuple[tuple[Contents, str, frozenset[int], object], Candidate] | None = None
 
     def __call__(self) -> Candidate:
@@ -123,6 +125,8 @@ class Candidates:
         if known is not None and known[0][0] is base and known[0][1:] == state[1:]:
             return known[1]
         made = Candidate.of(base, source, self.workbench, approvers)
+        if self.believed is not None:
+            made = made.only_proven(self.believed)
         self._known = (state, made)
         return made
 
@@ -149,6 +153,9 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     def approvers() -> frozenset[int]:
         return frozenset(each.id for each in people.all() if each.may("approve") and not each.closed)
 
+    publisher = make_publisher(settings, now)
+    if publisher.accounts_only:
+        publisher.keys.prove(b"")  # without a key nobody could sign
     zone, place = _place(settings, folder)
     inbox = make_inbox(settings, request_id=request_id)
     people = make_people(settings, now, request_id=request_id)
@@ -162,8 +169,10 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         releases=releases,
         records=records,
         calls=make_calls(settings, request_id=request_id) if settings.staff is not None else None,
-        candidate=Candidates(bases.newest, workbench, approvers),
-        publisher=make_publisher(settings, now),
+        candidate=Candidates(
+            bases.newest, workbench, approvers, publisher.keys.believed() if publisher.accounts_only else None
+        ),
+        publisher=publisher,
         assistant=assistant,
         now=now,
         identity=make_identity(settings),

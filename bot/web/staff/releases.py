@@ -14,11 +14,11 @@ from starlette.responses import JSONResponse, Response
 
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person
-from bot.editorial.workbench import Candidate
+from bot.editorial.workbench import NEAR_MISS, Candidate
 from bot.errors import BadData, KlartextError, StopNotNoted, UserFixable
 from bot.release.contents import Contents
 from bot.release.publishing import Standstill, errors_of, summary
-from bot.release.release import Release, Side, Unpacked, differences, make_manifest
+from bot.release.release import Release, Side, Unpacked, differences
 from bot.release.stops import Stops
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
@@ -56,7 +56,8 @@ class ReleasePages(Area):
         if not person.may("release"):
             return {}
         candidate = self.tools.candidate()
-        return {"menu_releases": len(candidate.ready(now=self.tools.now())) + len(candidate.near_misses)}
+        now = self.tools.now()
+        return {"menu_releases": len(candidate.ready(now=now)) + len(candidate.ready_near_misses(now=now))}
 
     def works(self) -> Mapping[str, Work]:
         return {PUBLISH: self._publish, CHECK: self._check, SWITCH: self._switch}
@@ -69,8 +70,9 @@ class ReleasePages(Area):
         blocked = [
             (each.what, standing)
             for each in candidate.other_subjects()
-            if (standing := candidate.standing(each, now=now)) != "approved"
+            if not each.what.startswith(NEAR_MISS) and (standing := candidate.standing(each, now=now)) != "approved"
         ]
+        near_misses = candidate.ready_near_misses(now=now)
         if visit.wants_json:
             return JSONResponse([self._told(each, in_force) for each in all_])
         return self.renderer.page(
@@ -83,7 +85,8 @@ class ReleasePages(Area):
             source=candidate.source,
             ready=ready,
             waiting=len(candidate.drafts) - len(ready),
-            near_misses=candidate.near_misses,
+            near_misses=near_misses,
+            near_misses_waiting=len(candidate.near_misses) - len(near_misses),
             blocked=blocked,
             unsigned=self._unsigned(candidate),
             has_key=tools.settings.release_key is not None,
@@ -125,7 +128,7 @@ class ReleasePages(Area):
         """Return what a release made now would do to the stops; nothing where there can be none."""
         tools, now = self.tools, self.tools.now()
         try:
-            manifest = make_manifest(contents, now=now, stops=tools.releases.stops(), program=tools.publisher.program)
+            manifest = tools.publisher.manifest(contents)
         except UserFixable:
             return Standstill()
         return tools.publisher.standstill(Release(0, now, "", "", manifest, ""))
@@ -195,6 +198,7 @@ class ReleasePages(Area):
             approved=chosen.content["approved"],
             left_out=chosen.content["left_out"],
             standstill=publisher.standstill(chosen),
+            after_reset=chosen.after_reset,
         )
 
     def activate(self, visit: StaffVisit) -> Response:
@@ -236,13 +240,14 @@ class ReleasePages(Area):
     def open_again(self, visit: StaffVisit) -> Response:
         """Open the chat: the second person gives login and password on the same form."""
         login, people = visit.said("login").strip(), self.tools.people
-        entry, secret = people.enter(login, visit.said("password"), now=self.tools.now())
+        now, whence = self.tools.now(), visit.whence
+        entry, secret = people.enter(login, visit.said("password"), now=now, whence=whence)
         second = people.by_login(login)
         if entry == "code":
-            entry = people.enter_code(secret, visit.said("code"), now=self.tools.now())
+            entry = people.enter_code(secret, visit.said("code"), now=now, whence=whence)
         if secret:
             people.leave(secret)
-        if entry != "in" or second is None or not second.may("release"):
+        if entry != "in" or second is None or second.one_time or not second.may("release"):
             return self.stop_page(visit, line=self.renderer.labels(visit.language)["stop_second_wrong"], status=400)
         return self._stopped(visit, lambda by, why: self.tools.publisher.open_again(by, second.name, why=why))
 
@@ -289,9 +294,10 @@ class ReleasePages(Area):
 
     def _made(self, by: str, note: str, tell: Callable[[float, str], None]) -> tuple[Release, list[dict[str, Any]]]:
         tools, candidate = self.tools, self.tools.candidate()
-        ready = candidate.ready(now=tools.now())
+        now = tools.now()
+        ready, near_misses = candidate.ready(now=now), candidate.ready_near_misses(now=now)
         with TemporaryDirectory() as folder:
-            place = candidate.write(Path(folder), now=tools.now(), drafts=ready)
+            place = candidate.write(Path(folder), now=now, drafts=ready)
             verdicts = self._checked(place, tell)
             if any(each["passed"] is False for each in verdicts):
                 raise Refused([Verdict(**each) for each in verdicts])
@@ -299,7 +305,7 @@ class ReleasePages(Area):
             contents = self._read(place)
             # One row in one transaction: whoever is killed before it leaves the old state, after it the new one.
             made = tools.publisher.make(contents, place.exam, by=by, note=note)
-        tools.workbench.released(candidate.exam, ready, candidate.near_misses)
+        tools.workbench.released(candidate.exam, ready, near_misses)
         return made, verdicts
 
     def _check(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
@@ -328,7 +334,7 @@ class ReleasePages(Area):
         except (BadData, KlartextError) as error:
             return Verdict(name, False, str(error), said=[Said("check_unreadable", {"told": str(error)})])
         try:
-            make_manifest(contents, now=now, stops=tools.releases.stops(), program=tools.publisher.program)
+            tools.publisher.manifest(contents)
         except (BadData, KlartextError) as error:
             said = [
                 Said("check_not_signed", {"what": what, "standing": standing})

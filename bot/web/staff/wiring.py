@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib.metadata import version
+from pathlib import Path
 
 from bot.editorial.acts import Acts
 from bot.editorial.inbox import Inbox
@@ -18,7 +19,7 @@ from bot.ports import AuditEvent
 from bot.release.publishing import Publisher
 from bot.release.restored import Noted, TakenBack, taken_back
 from bot.release.stops import Stop
-from bot.settings import Settings
+from bot.settings import ACCOUNTS, Settings
 from bot.wiring import database, make_audit, make_releases, services_ready_for
 
 
@@ -40,6 +41,20 @@ def make_acts(settings: Settings) -> Acts:
     from bot.adapters.sql_acts import SqlActs
 
     return SqlActs(database(settings))
+
+
+def has_accounts(settings: Settings) -> bool:
+    """Say whether staff have accounts in the database of the settings; where there is none, nothing is made.
+
+    Raises:
+        Unreachable, UserFixable: It cannot be used.
+    """
+    from bot.adapters.sql_people import are_there_accounts
+    from bot.adapters.sql_records import in_folder
+
+    if settings.database_url is None and not Path(str(in_folder(settings.data).database)).is_file():
+        return False
+    return are_there_accounts(database(settings))
 
 
 def make_workbench(settings: Settings, *, request_id: Callable[[], str] = lambda: "") -> Workbench:
@@ -84,6 +99,7 @@ def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher
         note,
         now,
         open_languages,
+        accounts_only=settings.approvals == ACCOUNTS,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.catalog.approval import approvals_in, pair_subject, person_key
+from bot.catalog.approval import PersonSigned, approvals_in, pair_subject, person_key
 from bot.catalog.catalog import Country
 from bot.errors import BadData, UserFixable
 from bot.release.contents import Contents
@@ -137,7 +137,8 @@ def test_who_renews_late_is_the_second_of_two_at_once(folder: Path) -> None:
 
 def test_a_signature_that_is_told_again_does_not_take_a_newer_one_of_that_person_back(folder: Path) -> None:
     subject = pair_subject(gather(folder).catalogs["de"], gather(folder).catalogs["de"].pairs[0])
-    old, new = (subject, "A", NOW, UNTIL), (subject, "A", NOW + timedelta(days=1), UNTIL + timedelta(days=9))
+    old = subject, PersonSigned("A", NOW, UNTIL)
+    new = subject, PersonSigned("A", NOW + timedelta(days=1), UNTIL + timedelta(days=9))
 
     for order in ([old, new], [new, old]):
         assert approvals_in(folder).signed_by(order).signed[subject.what].until == UNTIL + timedelta(days=9)

@@ -16,7 +16,7 @@ from sqlalchemy import event
 
 from bot.adapters.sql_records import SqlRecords, in_folder
 from bot.assistant import Assistant
-from bot.editorial.people import Person, Role
+from bot.editorial.people import People, Person, Role
 from bot.settings import Settings
 from bot.web.app import console_alone
 from bot.web.metrics import Metrics
@@ -27,11 +27,17 @@ from bot.wiring import close_databases, make_records
 from tests.bot.release.exams import write_exam
 from tests.bot.web.browser import Browser
 
-PASSWORD = "Sonne Wiese Ordner Kamm"
+FIRST, PASSWORD = "Kiste Regen Kupfer Amsel", "Sonne Wiese Ordner Kamm"
 
 
 def now() -> datetime:
     return datetime.now().astimezone()
+
+
+def add_known(people: People, person: Person) -> Person:
+    """Make the account of somebody who has logged in before and chosen a password."""
+    made = people.add(person, FIRST, by="a test")
+    return people.change(made, by=made.name, password=PASSWORD)
 
 
 @dataclass
@@ -51,7 +57,9 @@ class Staff:
         """Return an account, which is made if there is none."""
         people = self.console.tools.people
         known = people.by_login(login)
-        return known or people.add(Person(0, login, name or login.title(), frozenset(roles)), PASSWORD, by="a test")
+        if known is not None:
+            return known
+        return add_known(people, Person(0, login, name or login.title(), frozenset(roles)))
 
     def browser(self, language: str = "en") -> Browser:
         self._opened.append(Browser(self.url, language))

@@ -18,7 +18,7 @@ from bot.web.middleware import CONSOLE
 from bot.web.staff.wiring import make_acts, make_people
 from tests.bot.web.browser import Browser
 from tests.bot.web.serving import Patient, Server, always_open
-from tests.bot.web.staff.consoles import PASSWORD, now
+from tests.bot.web.staff.consoles import PASSWORD, add_known, now
 
 DE = SENTENCES["de"]
 HOSTILE = "<script>alert(1)</script> & {name}"
@@ -35,7 +35,7 @@ def service(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.Tem
     people = make_people(settings_of(running), now)
     for name, role in (("Anna Keller", "frontdesk"), ("Berta Kuhn", "frontdesk"), ("Curt Rath", "curator")):
         login = name.split()[0].lower()
-        people.add(Person(0, login, name, frozenset({role})), PASSWORD, by="a test")  # type: ignore[arg-type]
+        add_known(people, Person(0, login, name, frozenset({role})))  # type: ignore[arg-type]
     yield running
     running.kill()
 
