@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from bot.catalog.catalog import locate
+from bot.editorial.candidate import Candidate
 from bot.editorial.exchange import Change, changes_in, check_out, other_files, read_record
 from bot.editorial.people import Person
-from bot.editorial.workbench import Candidate, Stale
+from bot.editorial.workbench import Stale
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.web.staff.wiring import make_people, make_workbench

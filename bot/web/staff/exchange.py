@@ -26,8 +26,9 @@ from bot.catalog.exchange.exchange import (
     zipped_folder,
 )
 from bot.catalog.exchange.expecting import SHOWN_COPIES, expect
+from bot.editorial.candidate import Candidate
 from bot.editorial.jobs import Job
-from bot.editorial.workbench import Candidate, Draft, Stale
+from bot.editorial.workbench import Draft, Stale
 from bot.errors import BadData
 from bot.private_files import make_private_folder
 from bot.web.staff.area import MOST_FILE_BYTES, Address, Area, Work

@@ -11,18 +11,10 @@ from typing import Literal
 
 from bot.catalog.catalog import Author, Catalog, NearMiss, Pair, Variant
 from bot.curation.scrub import scrub
+from bot.editorial.candidate import Candidate, changed_draft
 from bot.editorial.inbox import Flaw, Item, Lost, Undone, flaw_of
 from bot.editorial.people import Person
-from bot.editorial.workbench import (
-    AddedNearMiss,
-    Candidate,
-    Origin,
-    Stale,
-    Workbench,
-    changed_draft,
-    pair_hash,
-    text_digest,
-)
+from bot.editorial.workbench import AddedNearMiss, Origin, Stale, Workbench, pair_hash, text_digest
 from bot.resources import data_folder
 from bot.text import NearCopies, without_unseen
 

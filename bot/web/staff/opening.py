@@ -13,7 +13,8 @@ from bot.assistant import Assistant
 from bot.catalog.approval import IsOurs
 from bot.catalog.catalog import language_files, locate
 from bot.catalog.site import open_site
-from bot.editorial.workbench import Candidate, Workbench
+from bot.editorial.candidate import Candidate
+from bot.editorial.workbench import Workbench
 from bot.languages.opening import open_languages
 from bot.ports import Records
 from bot.release.contents import Contents, shipped_form

@@ -11,7 +11,8 @@ from datetime import date, datetime
 from typing import Any, get_args
 
 from bot.catalog.catalog import Pair
-from bot.editorial.workbench import Candidate, Draft, Stage
+from bot.editorial.candidate import Candidate, Stage
+from bot.editorial.workbench import Draft
 from bot.release.contents import Contents
 from bot.web.staff.visit import whole_number
 

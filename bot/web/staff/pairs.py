@@ -11,6 +11,7 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import COUNTRIES, Pair
+from bot.editorial.candidate import Candidate, Stage
 from bot.editorial.inbox import MARK, Decided, Decision, asked_of, chosen_of
 from bot.editorial.pair_fields import (
     COUNTRY_TEXTS,
@@ -25,7 +26,7 @@ from bot.editorial.pair_fields import (
     unknown_names,
 )
 from bot.editorial.word_diff import Piece, word_diff
-from bot.editorial.workbench import UNFINISHED, Candidate, Draft, Origin, Stage, Stale, pair_hash, text_digest
+from bot.editorial.workbench import UNFINISHED, Draft, Origin, Stale, pair_hash, text_digest
 from bot.text import unseen_in, without_unseen
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions

@@ -9,10 +9,11 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from bot.catalog.approval import text_hash
+from bot.editorial.candidate import Candidate
 from bot.editorial.shown import site_texts
 from bot.editorial.site_draft import flaw_of_site
 from bot.editorial.word_diff import word_diff
-from bot.editorial.workbench import SITE_DRAFT, Candidate, Draft, Stale
+from bot.editorial.workbench import SITE_DRAFT, Draft, Stale
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import go_to
 from bot.web.staff.visit import StaffVisit

@@ -12,9 +12,10 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from bot.editorial.candidate import Candidate
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person
-from bot.editorial.workbench import NEAR_MISS, Candidate
+from bot.editorial.workbench import NEAR_MISS
 from bot.errors import BadData, KlartextError, StopNotNoted, UserFixable
 from bot.release.contents import Contents
 from bot.release.publishing import Standstill, errors_of, summary

@@ -11,11 +11,12 @@ from starlette.responses import Response
 
 from bot.catalog.approval import FORM, PEOPLE, SITE, SPOKEN, Standing, Subject
 from bot.catalog.catalog import Pair
+from bot.editorial.candidate import Candidate
 from bot.editorial.pair_fields import seen_texts
 from bot.editorial.people import Person
 from bot.editorial.shown import form_texts, site_texts
 from bot.editorial.word_diff import Piece, word_diff
-from bot.editorial.workbench import NEAR_MISS, Candidate, Draft, Signature, Stale
+from bot.editorial.workbench import NEAR_MISS, Draft, Signature, Stale
 from bot.errors import BadData
 from bot.settings import ACCOUNTS
 from bot.web.staff.area import Address, Area

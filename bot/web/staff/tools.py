@@ -8,11 +8,12 @@ from datetime import datetime
 
 from bot.assistant import Assistant
 from bot.editorial.acts import Acts
+from bot.editorial.candidate import Candidate
 from bot.editorial.inbox import Inbox
 from bot.editorial.jobs import Jobs
 from bot.editorial.login import Identity
 from bot.editorial.people import People, Person
-from bot.editorial.workbench import Candidate, Workbench
+from bot.editorial.workbench import Workbench
 from bot.errors import UserFixable
 from bot.ports import Records
 from bot.release.publishing import Publisher

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.release_keys import new_key
-from bot.editorial.workbench import Draft, Signature, changed_draft
+from bot.editorial.candidate import changed_draft
+from bot.editorial.workbench import Draft, Signature
 from bot.web.middleware import CONSOLE
 from bot.web.staff.tools import Verdict
 from tests.bot.web.browser import Browser
