@@ -27,6 +27,7 @@ from bot.sentences.reply import (
     read_reply,
     reply_of,
     safe_reply,
+    shows_alarm,
     site_text,
     worded,
     write_reply,
@@ -381,6 +382,8 @@ class Conversation:
             return None
         if turn.decision == "urgent":
             return "asked" if reaction.calls_staff else "urgent"
+        if shows_alarm(reaction.reply):  # the same again is a call again: whoever was called may have left since
+            return "urgent"
         if call is None or not call.is_open:
             return None
         said = turn.exchange.said if turn.exchange is not None and message.is_said else ""

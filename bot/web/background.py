@@ -29,6 +29,7 @@ from bot.web.pulse import Pulse
 from bot.web.tracing import TracedFhirServer
 from bot.wiring import (
     make_audit,
+    make_absence,
     make_calls,
     make_contacts,
     make_fhir_server,
@@ -318,6 +319,7 @@ def _escalation(settings: Settings, telling: Telling, stopping: threading.Event)
     if not contacts:
         log.warning("calls for staff are seen in the inbox only: KLARTEXT_STAFF_NEXT names nobody to be told")
     found = Escalation(make_calls(settings), contacts, every, telling.now, report, staff.inbox or "", stopping)
+    found.is_gone = make_absence(settings)
     found.beat, found.failed = partial(telling.pulse.beat, "staff-calls"), telling.metrics.not_told
     return found
 

@@ -188,6 +188,71 @@ def test_a_red_flag_calls_staff_and_says_what_it_always_says(chat: Chat) -> None
     assert chat.state == ("waiting", "urgent", True)
 
 
+@pytest.mark.parametrize("again", ["Ich kriege keine Luft", "ja, es ist schlimm", "ich kriege immer noch keine luft"])
+@pytest.mark.parametrize("closes", [True, False])
+def test_every_alarm_that_is_said_again_after_staff_have_gone_calls_them_again(
+    chat: Chat, closes: bool, again: str
+) -> None:
+    chat.say("Ich kriege keine Luft")
+    if closes:
+        chat.calls.acknowledge("c", "Anna", at=NOW)
+    else:
+        chat.calls.take("c", "Anna", at=NOW)
+    chat.hand_back()
+    assert chat.state == ("returned", "urgent", False)
+
+    for _ in range(2):
+        reply = chat.say(again)
+        assert DE["urgent"] in _texts(reply)
+        call = chat.calls.call("c")
+        assert call is not None
+        assert (call.state, call.kind, call.pressing, call.again) == ("waiting", "urgent", "urgent", True)
+        chat.calls.acknowledge("c", "Anna", at=NOW)
+        chat.hand_back()
+
+
+def test_the_same_alarm_again_waits_for_who_has_taken_the_call(chat: Chat) -> None:
+    chat.say("Ich kriege keine Luft")
+    chat.calls.take("c", "Anna", at=NOW)
+
+    chat.say("Ich kriege keine Luft")
+
+    call = chat.calls.call("c")
+    assert call is not None
+    assert (call.state, call.pressing) == ("taken", "urgent")
+
+
+def test_what_somebody_held_who_is_gone_waits_again_and_a_yes_to_them_is_no_answer_to_the_form(chat: Chat) -> None:
+    chat.say("/interview")
+    chat.take()
+    events = chat.events
+    assert chat.calls.let_go("Berta", at=NOW) == []
+
+    assert chat.calls.let_go("anna", at=NOW) == ["c"]
+
+    call = chat.calls.call("c")
+    assert call is not None
+    assert (call.state, call.name, call.pressing, call.told, call.again) == ("waiting", "", "asked", 0, True)
+    assert chat.calls.actions("c")[-1].what == "away"
+    chat.say("ja")
+    assert chat.events == events
+
+
+def test_who_leaves_an_emergency_stays_first_until_somebody_closes_it(chat: Chat) -> None:
+    for id_ in ("d", "e"):
+        chat.records.begin(StoredConversation(id_, NOW, "de", "api", secret_hash="x"))
+    other = StoredConversation("d", NOW, "de", "api")
+    talk = Conversation.resume(chat.assistant, chat.records, other, at=NOW).staffed(Desk(chat.calls))
+    talk.turn("Ich kriege keine Luft", at=NOW)
+    chat.say("Ich kriege keine Luft")  # has no secret: whoever had it has left
+    chat.calls.acknowledge("c", "Anna", at=NOW)
+    chat.calls.acknowledge("d", "Anna", at=NOW)
+
+    left, there = chat.calls.open()
+
+    assert (left.conversation, left.is_unresolved, there.is_unresolved) == ("c", True, False)
+
+
 def test_without_a_desk_nobody_is_called(small: Assistant, records: SqlRecords) -> None:
     talk = Conversation.begin(small, records, StoredConversation("c", NOW, "de", "terminal"))
 
