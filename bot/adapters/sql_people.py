@@ -336,7 +336,9 @@ def is_gone(engine: Engine, name: str, since: datetime) -> bool:
 
     Names that belong to no account are those of programs that use the API: of these nobody knows.
     """
-    seen = select(func.max(SessionRow.seen)).where(SessionRow.person == PersonRow.id, SessionRow.waits_for_code.is_(False))
+    seen = select(func.max(SessionRow.seen)).where(
+        SessionRow.person == PersonRow.id, SessionRow.waits_for_code.is_(False)
+    )
     with talking_to(engine) as session:
         found = session.execute(
             select(PersonRow.id, seen.scalar_subquery()).where(PersonRow.folded == person_key(name))

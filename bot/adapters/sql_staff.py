@@ -215,7 +215,13 @@ class SqlCalls:
             return self._did(session, conversation, "message", done, at=at, name=holder.name or name, text=text)
 
     def hand_back(
-        self, conversation: str, name: str, *, at: datetime, left_open: int | None = None, outcome: Outcome | None = None
+        self,
+        conversation: str,
+        name: str,
+        *,
+        at: datetime,
+        left_open: int | None = None,
+        outcome: Outcome | None = None,
     ) -> Call:
         back = {**_SEEN, "state": "returned"}
         with talking_to(self._engine) as session:
@@ -227,7 +233,8 @@ class SqlCalls:
                     raise CallRefused("unanswered")
                 known = [CallRow.unanswered <= left_open] if left_open is not None else []
                 done = self._change(session, conversation, [*seen, *known], back)
-                return self._did(session, conversation, "return", done, at=at, name=holder.name or name)
+                by = holder.name or name
+                return self._did(session, conversation, "return", done, at=at, name=by, text=outcome or "")
             done = self._change(session, conversation, [CallRow.state == "acknowledged"], back)
             return self._did(session, conversation, "close", done, at=at, name=name, text=outcome or "")
 

@@ -8,8 +8,8 @@ until it is handed back or closed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol, get_args
 
@@ -114,6 +114,12 @@ class Action:
     turn: int = 0
 
 
+def for_patients(actions: Sequence[Action]) -> list[Action]:
+    """Return what patients may see of what staff did: of what was not written to them, that it was done."""
+    shown = (action for action in actions if action.what in FOR_PATIENTS)
+    return [each if each.what == "message" else replace(each, text="") for each in shown]
+
+
 @dataclass(frozen=True, slots=True)
 class Deleted:
     """What stays of a call whose patient deleted the conversation while it was open: nothing that was said.
@@ -178,7 +184,13 @@ class Calls(Protocol):
         ...
 
     def hand_back(
-        self, conversation: str, name: str, *, at: datetime, left_open: int | None = None, outcome: Outcome | None = None
+        self,
+        conversation: str,
+        name: str,
+        *,
+        at: datetime,
+        left_open: int | None = None,
+        outcome: Outcome | None = None,
     ) -> Call:
         """Let the program answer again; refused to who has not taken it, and while an urgent turn is unacknowledged.
 

@@ -28,8 +28,8 @@ from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
 from bot.web.tracing import TracedFhirServer
 from bot.wiring import (
-    make_audit,
     make_absence,
+    make_audit,
     make_calls,
     make_contacts,
     make_fhir_server,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from bot.staff.calls import FOR_PATIENTS, Action
+from bot.staff.calls import Action, for_patients
 from bot.talk.reception import Reception
 
 
@@ -51,9 +51,3 @@ def actions_for_patient(reception: Reception, conversation: str, *, after: int =
     if reception.desk is None:
         return []
     return for_patients(reception.desk.calls.actions(conversation, after=after))
-
-
-def for_patients(actions: Sequence[Action]) -> list[Action]:
-    """Return what patients may see of what staff did: of what was not written to them, that it was done."""
-    shown = (action for action in actions if action.what in FOR_PATIENTS)
-    return [each if each.what == "message" else replace(each, text="") for each in shown]

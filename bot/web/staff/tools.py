@@ -81,6 +81,7 @@ class Tools:
         identity: The hospital's identity provider; None where nobody logs in by one.
         cluster: Returns what patients asked of one matter in the inbox, by its number: by language, each scrubbed text
             with the name that logs have for its conversation.
+        answers: Returns what a patient has answered to the form in a conversation so far, line by line.
         sample: Whether this is the sample: everything is shown, nothing is approved.
         tops: Return what areas let the dashboard show to somebody, in a language.
     """
@@ -101,5 +102,6 @@ class Tools:
     identity: Identity | None = None
     cluster: Callable[[str], Mapping[str, Mapping[str, str]]] = field(default=lambda _: {})
     sample: bool = False
+    answers: Callable[[str], Sequence[str]] = field(default=lambda _: ())
     checks: list[Check] = field(default_factory=list)
     tops: list[Callable[[Person, str], Sequence[Top]]] = field(default_factory=list)
