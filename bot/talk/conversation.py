@@ -355,7 +355,7 @@ class Conversation:
         elif message.file is None and call is not None and call.is_taken:
             reaction = beside_staff(self._reactions, self._interviewer, state, text, at)
         elif message.file is None and self._desk is not None and call is not None and call.is_open:
-            number = whom_to_call(self._desk, self._assistant.site, state.language, at)
+            number = whom_to_call(self._desk, self._assistant.site, state.language, at, writes=state.writes)
             reaction = while_called(self._reactions, state, text, call, at, number=number)
         elif message.file is None:
             reaction = self._reactions.react(state, text, at)

@@ -52,6 +52,7 @@ from bot.talk.messages import (
     reaction_beside_answers,
     refuses,
     remarks,
+    says_it_goes_on,
     says_more,
     short_reaction,
     small_talk,
@@ -61,7 +62,7 @@ from bot.talk.messages import (
     yes_or_no_in,
 )
 from bot.talk.remarks import in_simple_words, meet, promise_simple_words, settles, varied, with_contact
-from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_simple
+from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_person, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise, words
 
@@ -84,6 +85,7 @@ _REPLIES: Mapping[Kind, str] = {
     "relief": "all_right",
     "agreement": "all_right",
 }
+MOST_OF_SELF = 8  # words of who tells that they cannot telephone, and asks nothing else
 # What ends a question, in whatever letters.
 _ASKS_ANYWHERE = frozenset("?？؟")
 # Show that words are about an alarm, and no answer.
@@ -133,15 +135,14 @@ class Reactions:
 
     def react(self, state: State, text: str, at: datetime) -> Reaction:
         """Take one message in a state of the dialogue; any text at all."""
-        state = replace(state, simple=simplicity(state, text))
+        state = replace(state, simple=simplicity(state, text), writes=state.writes or cannot_telephone(text))
         reaction = self._react(state, text, at)
         reply, after = in_simple_words(*varied(reaction.reply, state, reaction.after))
-        writes = state.writes or cannot_telephone(text)
-        reply = with_contact(reply, self._assistant.site, writes=writes)
-        return replace(reaction, reply=reply, after=replace(after, writes=writes))
+        reply = with_contact(reply, self._assistant.site, writes=state.writes)
+        return replace(reaction, reply=reply, after=replace(after, writes=state.writes))
 
     def _react(self, state: State, text: str, at: datetime) -> Reaction:
-        reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at)
+        reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at) or self._called(state, text, at)
         if reaction is not None:
             return reaction
         who = self._interviewer
@@ -249,8 +250,19 @@ class Reactions:
         """Call somebody who wants to speak to a human; where nobody reads calls, staff see it beside emergencies."""
         request = interface(state.language, "staff_request").text
         decided = replace(self._pick(state, request, None), decision="urgent")
-        parts = told_who_calls(self._desk, self._assistant.site, state.language, at)
+        parts = told_who_calls(self._desk, self._assistant.site, state.language, at, writes=state.writes)
         return Reaction(Reply(state.language, parts), state, decided, calls_staff=True)
+
+    def _called(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """Call somebody for who asks for a person in words, where staff read calls; an emergency is one first."""
+        tells = "?" not in text and len(words(text)) <= MOST_OF_SELF and self._interviewer is None
+        writes = tells and cannot_telephone(text)
+        if self._desk is None or not (wants_person(text) or writes) or self._raises(text, state.language, False):
+            return None
+        rest = replace(state, language=self.language_of(text, state.language))
+        if not wants_person(text):
+            return _fixed(rest, "staff_writes")
+        return self.then_question(self.call_staff(rest, at), at)
 
     def in_emergency(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm, or raises one; None for anything else."""
@@ -269,10 +281,17 @@ class Reactions:
             return self._called_off(state, at)
         if self._calms(state, text):  # "that was a joke": what was said is taken back, too
             return self._called_off(replace(state, held_back=None), at)
-        if says_it_again(state, text):
+        if says_it_again(state, text) or (state.chest and state.held_back and says_it_goes_on(text)):
             # One complaint is told to the team once.
-            return Reaction(self._answer(state, text).reply, state)
+            return Reaction(self._told_again(state), state)
         return None
+
+    def _told_again(self, state: State) -> Reply:
+        """Return what was said to the open alarm, be it that the rules, or words in haste, raised it."""
+        held = state.held_back or ""
+        urgent = red_flag_in(self._assistant, held, state.language)
+        rest = rest_of(state, state.language)
+        return (self._alarm(rest, held, urgent, may_be_none=False) if urgent else self._answer(state, held)).reply
 
     def _calms(self, state: State, text: str) -> bool:
         """Say whether words take the open alarm back and raise none by rule themselves."""
@@ -358,8 +377,9 @@ class Reactions:
             after = replace(after, language=said, last_pair=told.after.last_pair)
             parts = (*told.reply.parts, interface(said, "is_emergency"))
             return replace(told, reply=Reply(said, parts, way_out(after)), after=after)
-        reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
-        beside = language == reply.language and (response.decision == "answered" or settles(response))
+        reply = emergency(state) if state.confirmed else self._told_again(state)
+        # "Gern, fragen Sie einfach" has no place below an alarm: only an answer has.
+        beside = language == reply.language and response.decision == "answered"
         if not state.confirmed and beside:
             told = self._respond(rest_of(state, language), response)
             after = replace(after, last_pair=told.after.last_pair)

@@ -165,7 +165,11 @@ class Console:
         if visit.wants_json:
             return JSONResponse({"error": "not logged in"}, HTTPStatus.UNAUTHORIZED)
         there = visit.path.removeprefix(CONSOLE) if not visit.form else ""
-        query = f"?{urlencode({'why': 'ended', 'back': there})}" if there and visit.secret and not visit.secret.startswith("new.") else ""
+        query = (
+            f"?{urlencode({'why': 'ended', 'back': there})}"
+            if there and visit.secret and not visit.secret.startswith("new.")
+            else ""
+        )
         return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": f"{CONSOLE}/login{query}"})
 
     async def _apologise(self, request: Request, error: Exception) -> Response:

@@ -34,7 +34,12 @@ def service(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.Tem
     running = Server(folder, shipped_data, always_open(folder))
     running.start("--staff")
     people = make_people(settings_of(running), now)
-    for name, role in (("Anna Keller", "frontdesk"), ("Berta Kuhn", "frontdesk"), ("Curt Rath", "curator"), ("Emil Adam", "admin")):
+    for name, role in (
+        ("Anna Keller", "frontdesk"),
+        ("Berta Kuhn", "frontdesk"),
+        ("Curt Rath", "curator"),
+        ("Emil Adam", "admin"),
+    ):
         login = name.split()[0].lower()
         people.add(Person(0, login, name, frozenset({role})), PASSWORD, by="a test")  # type: ignore[arg-type]
     yield running
