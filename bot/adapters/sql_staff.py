@@ -238,6 +238,24 @@ class SqlCalls:
             done = self._change(session, conversation, [CallRow.state == "acknowledged"], back)
             return self._did(session, conversation, "close", done, at=at, name=name, text=outcome or "")
 
+    def closed(self, *, since: datetime, most: int) -> list[tuple[Call, Action]]:
+        newest = select(func.max(ActionRow.id)).where(ActionRow.what.in_(_CLOSING)).group_by(ActionRow.conversation)
+        wanted = (
+            select(CallRow, _HAS_LEFT, ActionRow)
+            .join(ConversationRow, ConversationRow.id == CallRow.conversation)
+            .join(ActionRow, ActionRow.conversation == CallRow.conversation)
+            .where(CallRow.state == "returned", ActionRow.id.in_(newest), ActionRow.at >= _utc(since))
+        )
+        with talking_to(self._engine) as session:
+            found = session.execute(wanted.order_by(ActionRow.id.desc()).limit(most))
+            return [(_call(row, left=bool(left), seen_to=True), _action(action)) for row, left, action in found]
+
+    def reopen(self, conversation: str, name: str, *, at: datetime) -> Call:
+        with talking_to(self._engine) as session:
+            again = {**_SEEN, "state": "acknowledged", "name": name}
+            done = self._change(session, conversation, [CallRow.state == "returned"], again)
+            return self._did(session, conversation, "reopen", done, at=at, name=name)
+
     def let_go(self, name: str, *, at: datetime, conversation: str = "") -> list[str]:
         with talking_to(self._engine) as session:
             found = let_go(session, name, at=at, conversation=conversation, request_id=self._request_id)
@@ -415,6 +433,7 @@ def _left(session: Session, conversation: str) -> bool:
     return bool(session.scalar(select(_HAS_LEFT).where(ConversationRow.id == conversation)))
 
 
+_CLOSING: tuple[Deed, ...] = ("return", "close")
 _SEEN_TO: tuple[Deed, ...] = ("acknowledge", "take", "return", "close")
 _WAS_SEEN_TO = exists().where(ActionRow.conversation == CallRow.conversation, ActionRow.what.in_(_SEEN_TO))
 

@@ -22,9 +22,9 @@ Stir = Literal["urgent", "asked", "message", "language"]
 Pressing = Literal["", "message", "asked", "urgent"]
 PRESSING: tuple[Pressing, ...] = ("", "message", "asked", "urgent")
 OPEN: tuple[CallState, ...] = ("waiting", "acknowledged", "taken")
-# What was done: `close` hands back what nobody took; `away`: whoever wrote has logged out, or shows no sign of life;
-# `told` and `failed` are the program's, about the next contacts.
-Deed = Literal["acknowledge", "take", "message", "return", "close", "away", "told", "failed"]
+# What was done: `close` hands back what nobody took, `reopen` undoes either; `away`: who wrote has logged out, or
+# shows no sign of life; `told` and `failed` are the program's, about the next contacts.
+Deed = Literal["acknowledge", "take", "message", "return", "close", "reopen", "away", "told", "failed"]
 FOR_PATIENTS: tuple[Deed, ...] = ("take", "message", "return", "close", "away")
 # What was done about an emergency that is closed without anybody having written to the patient.
 Outcome = Literal["spoke", "phoned", "rescue", "no_emergency", "passed_on", "not_reached"]
@@ -197,6 +197,14 @@ class Calls(Protocol):
         A call that was only acknowledged is closed, by anybody; `outcome`: what was done. Refused, too, where more
         messages are unanswered than `left_open`; None: however many.
         """
+        ...
+
+    def closed(self, *, since: datetime, most: int) -> list[tuple[Call, Action]]:
+        """Return calls that were handed back or closed since then, by that, newest first."""
+        ...
+
+    def reopen(self, conversation: str, name: str, *, at: datetime) -> Call:
+        """Open a call again that was handed back or closed: somebody has seen it, and the program still answers."""
         ...
 
     def let_go(self, name: str, *, at: datetime, conversation: str = "") -> list[str]:

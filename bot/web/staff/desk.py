@@ -28,6 +28,7 @@ from bot.web.staff.visit import StaffVisit, whole_number
 POLL_S = 4  # how often pages ask whether there is something new
 READING = timedelta(minutes=30)  # after so long, a page that is still open counts as opened again
 MOST_KNOWN = 500  # conversations of which it is remembered what was said
+CLOSED_LATELY, MOST_CLOSED = timedelta(hours=24), 50  # what can be opened again
 LATE = 10  # minutes after which what waits stands out from what has just come
 
 
@@ -60,11 +61,13 @@ class LiveDesk(Area):
         return [
             Address("GET", "/desk", self.waiting, "desk", menu="menu_desk"),
             Address("GET", "/desk/news", self.news, "desk"),
+            Address("GET", "/desk/closed", self.closed, "desk"),
             Address("GET", one, self.conversation, "desk"),
             Address("POST", f"{one}/acknowledge", self.acknowledge, "desk"),
             Address("POST", f"{one}/take", self.take, "desk"),
             Address("POST", f"{one}/message", self.write, "desk"),
             Address("POST", f"{one}/return", self.hand_back, "desk"),
+            Address("POST", f"{one}/reopen", self.reopen, "desk"),
         ]
 
     def badges(self, person: Person) -> Mapping[str, int]:
@@ -86,6 +89,11 @@ class LiveDesk(Area):
         """Tell every page of the console whether somebody has come: nothing of a patient."""
         del visit
         return JSONResponse(_signals(self._calls.open()))
+
+    def closed(self, visit: StaffVisit) -> Response:
+        """Show what was handed back or closed lately, without a word of a patient: it can be opened again."""
+        listed = self._calls.closed(since=self.tools.now() - CLOSED_LATELY, most=MOST_CLOSED)
+        return self.renderer.page("desk_closed", visit, listed=listed)
 
     def conversation(self, visit: StaffVisit) -> Response:
         """Show one conversation: opening it is an act, since it reads what a patient wrote."""
@@ -183,6 +191,14 @@ class LiveDesk(Area):
             visit,
             lambda id_, name, at: self._calls.hand_back(id_, name, at=at, left_open=left_open, outcome=outcome),
         )
+
+    def reopen(self, visit: StaffVisit) -> Response:
+        """Open what was closed lately again; older ones, and what nobody called staff to, stay closed to them."""
+        id_, since = visit.parts["conversation"], self.tools.now() - CLOSED_LATELY
+        if id_ not in {call.conversation for call, _ in self._calls.closed(since=since, most=MOST_CLOSED)}:
+            self._call(visit)  # somebody was faster, or it cannot be opened
+            return go_to(f"/desk/{id_}")
+        return self._done(visit, lambda id_, name, at: self._calls.reopen(id_, name, at=at))
 
     def _done(self, visit: StaffVisit, do: Callable[[str, str, datetime], Call], *, at: str = "") -> Response:
         """Do something to a call, in the name of who is logged in; what does not fit is said on the page.

@@ -11,7 +11,7 @@ from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.adapters.sql_staff import SqlCalls
 from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation
-from bot.sentences.reply import SENTENCES, Reply, SiteText
+from bot.sentences.reply import SENTENCES, Interface, Reply, SiteText
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import Interviewer
@@ -304,6 +304,19 @@ def test_who_cannot_telephone_is_offered_to_be_written_to(small: Assistant, reco
     for said in ("/staff", "ist da jemand?"):
         keys = [part.fact for part in talk.turn(said, at=NOW).parts if isinstance(part, SiteText)]
         assert "phone" not in keys
+
+
+def test_nothing_friendly_stands_below_an_alarm_that_is_said_again(shipped: Assistant, records: SqlRecords) -> None:
+    records.begin(StoredConversation("c", NOW, "de", "page", secret_hash="x"))
+    talk = Conversation.open(shipped, records, StoredConversation("c", NOW, "de", "page")).staffed(
+        Desk(SqlCalls(records.engine))
+    )
+    talk.turn("ich will nicht mehr leben", at=NOW)
+
+    for said in ("ich mache es heute abend", "nein. es hat keinen sinn mehr"):
+        keys = [part.key for part in talk.turn(said, at=NOW).parts if isinstance(part, Interface)]
+        assert keys
+        assert all(key.startswith("urgent") for key in keys)
 
 
 def test_without_a_desk_nobody_is_called(small: Assistant, records: SqlRecords) -> None:

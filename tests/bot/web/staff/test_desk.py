@@ -240,6 +240,29 @@ def test_what_can_be_chosen_is_shown_as_offered_until_it_is_gone(service: Server
     assert DE["no_emergency"] not in anna.client.get(f"{address}?after=1.0", headers=JSON).json()["known"]
 
 
+def test_what_was_closed_by_mistake_is_found_and_opened_again(service: Server, anna: Browser, patient: Patient) -> None:
+    patient.say("Wo ist der Eingang?")
+    anna.open(f"{CONSOLE}/desk/{patient.id}")
+    anna.press("I have seen it")
+    anna.press("Close")
+    anna.follow("Closed in the last 24 hours")
+    assert "Eingang" not in anna.text
+    form = anna.page.one("form", action=f"{CONSOLE}/desk/{patient.id}/reopen")
+
+    anna.send(form)
+
+    assert anna.answer.url.path == f"{CONSOLE}/desk/{patient.id}"
+    assert "Anna Keller opened it again" in anna.text
+    assert "Wo ist der Eingang?" in anna.text
+    anna.send(form)  # twice is once
+    assert anna.answer.url.path == f"{CONSOLE}/desk/{patient.id}"
+    other = Patient(service)
+    other.say("Tut das weh?")
+    form.attributes["action"] = f"{CONSOLE}/desk/{other.id}/reopen"  # who has called nobody is read by nobody
+    anna.send(form)
+    assert anna.answer.status_code == 410
+
+
 def test_who_logs_out_is_told_what_they_hold_and_it_waits_again_for_others(
     service: Server, opened: list[Browser], berta: Browser, patient: Patient
 ) -> None:
