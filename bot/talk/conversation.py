@@ -190,6 +190,11 @@ class Conversation:
         return state.alarmed and state.held_back is not None and not state.confirmed
 
     @property
+    def cannot_telephone(self) -> bool:
+        """Whether the patient has told so."""
+        return self._standing.state.writes
+
+    @property
     def progress(self) -> tuple[int, int] | None:
         """How many parts of the form are done, and how many it has; None while nothing is asked."""
         return self._interviewer.progress if self._interviewer is not None else None
