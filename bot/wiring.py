@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -298,13 +298,6 @@ def make_calls(settings: Settings, *, request_id: Callable[[], str] | None = Non
     from bot.adapters.sql_staff import SqlCalls
 
     return SqlCalls(_database(settings).engine, request_id)
-
-
-def make_absence(settings: Settings) -> Callable[[str, datetime], bool]:
-    """Return what says whether a member of staff has shown no sign of life in the console since a moment."""
-    from bot.adapters.sql_people import is_gone
-
-    return partial(is_gone, _database(settings).engine)
 
 
 def make_figures(settings: Settings) -> Figures:

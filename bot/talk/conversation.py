@@ -39,7 +39,8 @@ from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import switches_to
-from bot.talk.reactions import Decided, Reaction, Reactions
+from bot.talk.reactions import Reaction, Reactions
+from bot.talk.remarks import Decided
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
 from bot.text import sanitise

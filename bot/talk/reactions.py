@@ -17,7 +17,7 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.matching.remarks import BESIDE
 from bot.response import Response
-from bot.sentences.reply import Interface, Reply, interface, reply_of
+from bot.sentences.reply import Reply, interface, reply_of
 from bot.staff.desk import Desk
 from bot.talk.calling import CALLS_STAFF, told_who_calls
 from bot.talk.context import SURELY_ALONE, announces, hear, respond_with_extract
@@ -61,7 +61,17 @@ from bot.talk.messages import (
     wants_interview,
     yes_or_no_in,
 )
-from bot.talk.remarks import in_simple_words, meet, promise_simple_words, settles, varied, with_contact
+from bot.talk.remarks import (
+    Decided,
+    decided_as,
+    helps,
+    in_simple_words,
+    meet,
+    promise_simple_words,
+    settles,
+    varied,
+    with_contact,
+)
 from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_person, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise, words
@@ -92,18 +102,6 @@ _ASKS_ANYWHERE = frozenset("?？؟")
 _OF_ALARMS = frozenset({"notfall", "notruf", "fehlalarm", "alarm", "emergency", "urgent", "akut", "dringend"})
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What a message came to, as it is kept; `bot.ports.StoredTurn` says what the fields mean."""
-
-    language: str
-    question: str
-    decision: str
-    pair_id: str | None
-    score: float
-    catalog: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +352,7 @@ class Reactions:
         if (again := self._alarmed_again(state, text)) is not None:
             return again
         heard = hear(self._assistant, state, text, self.language_of(text, state.language))
-        decided = _decided(heard.response, heard.reply) if heard.response is not None else None
+        decided = decided_as(heard.response, heard.reply) if heard.response is not None else None
         return Reaction(heard.reply, heard.after, decided)
 
     def _alarmed_again(self, state: State, text: str) -> Reaction | None:
@@ -435,7 +433,7 @@ class Reactions:
 
     def _respond(self, state: State, response: Response) -> Reaction:
         reply, after = respond_with_extract(self._assistant, state, response)
-        return Reaction(reply, after, _decided(response, reply))
+        return Reaction(reply, after, decided_as(response, reply))
 
     def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:
         catalog = self._assistant.catalog(state.language).ref
@@ -553,7 +551,7 @@ class Reactions:
             thanked = Reply(language, (interface(language, talk),))
             return Reaction(_joined(thanked, reply_of(turn.said, who.form)), rest)
         response = self._assistant.answer(text, self.language_of(text, language), ignore_flags=ignore_flags)
-        if _helps(response, text):
+        if helps(response, text):
             reaction = self._respond(rest, response)
             if response.decision == "answered" or settles(response, least=BESIDE):
                 return self.then_question(reaction, at)
@@ -563,7 +561,7 @@ class Reactions:
         said, unknown = after_all.said, Sentence("no_pairs")
         parts = tuple(Sentence("declined") if part == unknown else part for part in said.parts)
         reply = reply_of(replace(said, parts=parts), who.form)
-        return Reaction(reply, rest, _decided(response, reply) if turn.aside == "clear" else None)
+        return Reaction(reply, rest, decided_as(response, reply) if turn.aside == "clear" else None)
 
     def then_question(self, reaction: Reaction, at: datetime) -> Reaction:
         """Put what is open after a reply: whether it is an emergency, else the question of the interview."""
@@ -591,29 +589,5 @@ def _calmed(state: State, reaction: Reaction) -> Reaction:
     return replace(reaction, reply=_joined(calm, reaction.reply))
 
 
-def _decided(response: Response, reply: Reply) -> Decided:
-    """Return what a message came to; what was answered as a remark is no open question."""
-    known_place = not any(isinstance(part, Interface) and part.key.startswith("place_unknown") for part in reply.parts)
-    return Decided(
-        language=response.lang,
-        question=sanitise(response.question).text,
-        decision="talk" if settles(response) and known_place else response.decision,
-        pair_id=response.pair_id,
-        score=response.score,
-        catalog=response.catalog,
-    )
-
-
 def _joined(reply: Reply, question: Reply) -> Reply:
     return Reply(question.language, (*reply.parts, *question.parts), question.choices)
-
-
-def _helps(response: Response, text: str) -> bool:
-    """Say whether what the assistant has to say is shown while questions are asked: answers only to questions."""
-    asks = question_like(text, response.lang) != "no"
-    return (
-        response.decision == "urgent"
-        or response.advice is not None
-        or settles(response, least=BESIDE)
-        or (asks and response.decision in ("answered", "clarify"))
-    )

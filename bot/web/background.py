@@ -26,9 +26,9 @@ from bot.web.editions import ByRelease, Editions
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
+from bot.web.staff.wiring import make_absence
 from bot.web.tracing import TracedFhirServer
 from bot.wiring import (
-    make_absence,
     make_audit,
     make_calls,
     make_contacts,
