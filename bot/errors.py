@@ -188,7 +188,7 @@ class NotTold(KlartextError):
         self.reason = reason
 
 
-CallReason = Literal["none", "deleted", "left", "taken", "not_taken", "acknowledged", "unacknowledged"]
+CallReason = Literal["none", "deleted", "left", "taken", "not_taken", "acknowledged", "unacknowledged", "unanswered"]
 _OF_CALLS: dict[CallReason, str] = {
     "none": "This conversation does not wait for a person, or there is none with this id.",
     "deleted": "The patient has deleted this conversation: nothing of it is left, and nobody can write to them here.",
@@ -196,6 +196,7 @@ _OF_CALLS: dict[CallReason, str] = {
     "taken": "{name} has taken this conversation. To take it from them, send `take` your `name`, and theirs as `from`.",
     "not_taken": "Nobody has taken this conversation. Take it first.",
     "acknowledged": "This call is acknowledged already.",
+    "unanswered": "The patient has written, and nobody has answered. Answer first, or say that you leave it open.",
     "unacknowledged": "A message that calls for a person is not acknowledged. Acknowledge it first.",
 }
 

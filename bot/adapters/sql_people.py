@@ -11,12 +11,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import regex
-from sqlalchemy import DateTime, ForeignKey, UniqueConstraint, delete, select
+from sqlalchemy import DateTime, ForeignKey, UniqueConstraint, delete, func, select
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as SqlSession
 
 from bot.adapters.sql_acts import add_act
+from bot.adapters.sql_staff import let_go
 from bot.adapters.sql_tables import Base, PatientText, in_utc, talking_to
 from bot.adapters.sql_workbench import SignatureRow
 from bot.catalog.approval import person_key
@@ -170,6 +171,8 @@ class SqlPeople:
             after = _person(row)
             if replace(before, language=after.language) != after or password is not None:
                 session.execute(delete(SessionRow).where(SessionRow.person == row.id))
+                # Nobody writes to patients in this person's place until somebody takes over.
+                let_go(session, before.name, at=self.now(), request_id=self.request_id)
                 new = "for one login" if after.one_time else "new"
                 changed = {**_told(after), **({"password": new} if password is not None else {})}
                 action = "reset" if is_reset else "change"
@@ -377,6 +380,21 @@ class SqlPeople:
         everybody = session.scalars(select(PersonRow)).all()
         if everybody and not any("admin" in _roles(row.roles) and not row.closed for row in everybody):
             raise BadData("Nobody would be left who may hand out roles. Give somebody else the role admin first.")
+
+
+def is_gone(engine: Engine, name: str, since: datetime) -> bool:
+    """Whether this is the name of an account that has shown no sign of life since then, in whatever browser.
+
+    Names that belong to no account are those of programs that use the API: of these nobody knows.
+    """
+    seen = select(func.max(SessionRow.seen)).where(
+        SessionRow.person == PersonRow.id, SessionRow.waits_for_code.is_(False)
+    )
+    with talking_to(engine) as session:
+        found = session.execute(
+            select(PersonRow.id, seen.scalar_subquery()).where(PersonRow.folded == person_key(name))
+        ).first()
+        return found is not None and (found[1] is None or in_utc(found[1]) < since)
 
 
 def _row(session: SqlSession, login: str, *, lock: bool = False) -> PersonRow | None:

@@ -25,7 +25,7 @@ from bot.release.release import Releases
 from bot.sentences.reply import Content, Interface, Part, Reply, SiteText, read_reply
 from bot.sentences.shown_texts import SHOWN_DIGITS, ShownText, shown_texts, text_hash
 from bot.settings import Settings
-from bot.staff.calls import FOR_PATIENTS, Action, Calls
+from bot.staff.calls import Action, Calls, for_patients
 from bot.wiring import make_audit, make_calls, make_finder, make_records, make_releases
 
 Json = dict[str, object]
@@ -281,7 +281,7 @@ class _Search:
     def _told(self, found: _Found) -> Sequence[StoredTurn | Action]:
         """Return turns, and what patients see of staff, of the moments that were sought, in order."""
         id_ = found.stored.conversation.id
-        staff = [action for action in self.calls.actions(id_) if action.what in FOR_PATIENTS]
+        staff = for_patients(self.calls.actions(id_))
         both: list[StoredTurn | Action] = [*self.records.turns(id_), *staff]
         since, until = self.sought.since, self.sought.until
         wanted = [each for each in both if (not since or each.at >= since) and (not until or each.at <= until)]

@@ -27,6 +27,7 @@ from bot.sentences.reply import (
     read_reply,
     reply_of,
     safe_reply,
+    shows_alarm,
     site_text,
     worded,
     write_reply,
@@ -188,6 +189,11 @@ class Conversation:
         """Whether an alarm is open that the patient has neither confirmed nor called off."""
         state = self._standing.state
         return state.alarmed and state.held_back is not None and not state.confirmed
+
+    @property
+    def cannot_telephone(self) -> bool:
+        """Whether the patient has told so."""
+        return self._standing.state.writes
 
     @property
     def progress(self) -> tuple[int, int] | None:
@@ -363,7 +369,7 @@ class Conversation:
         elif message.file is None and call is not None and call.is_taken:
             reaction = beside_staff(self._reactions, self._interviewer, state, text, at)
         elif message.file is None and self._desk is not None and call is not None and call.is_open:
-            number = whom_to_call(self._desk, self._assistant.site, state.language, at)
+            number = whom_to_call(self._desk, self._assistant.site, state.language, at, writes=state.writes)
             reaction = while_called(self._reactions, state, text, call, at, number=number)
         elif message.file is None:
             reaction = self._reactions.react(state, text, at)
@@ -390,6 +396,8 @@ class Conversation:
             return None
         if turn.decision == "urgent":
             return "asked" if reaction.calls_staff else "urgent"
+        if shows_alarm(reaction.reply):  # the same again is a call again: whoever was called may have left since
+            return "urgent"
         if call is None or not call.is_open:
             return None
         said = turn.exchange.said if turn.exchange is not None and message.is_said else ""

@@ -12,10 +12,13 @@ from dataclasses import replace
 
 from bot.assistant import Assistant
 from bot.catalog.site import FACTS, Fact, Site
+from bot.interview.manners.listening import question_like
 from bot.matching.remarks import BESIDE, HEARD, Remark
 from bot.response import Response
 from bot.sentences.reply import SENTENCES, Content, Interface, Part, Reply, SiteText, folded, interface, site_text
 from bot.talk.dialogue import State, known, show_pair, unsure_key
+from bot.talk.withholding import Decided
+from bot.text import sanitise
 
 # What is answered about the place in one turn.
 MOST_FACTS = 2
@@ -203,3 +206,27 @@ def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:
         return reply, after
     place, told = reply.parts.index(easy[0]), interface(reply.language, "simple_intro")
     return replace(reply, parts=(*reply.parts[:place], told, *reply.parts[place:])), replace(after, simple="on")
+
+
+def decided_as(response: Response, reply: Reply) -> Decided:
+    """Return what a message came to; what was answered as a remark is no open question."""
+    known_place = not any(isinstance(part, Interface) and part.key.startswith("place_unknown") for part in reply.parts)
+    return Decided(
+        language=response.lang,
+        question=sanitise(response.question).text,
+        decision="talk" if settles(response) and known_place else response.decision,
+        pair_id=response.pair_id,
+        score=response.score,
+        catalog=response.catalog,
+    )
+
+
+def helps(response: Response, text: str) -> bool:
+    """Say whether what the assistant has to say is shown while questions are asked: answers only to questions."""
+    asks = question_like(text, response.lang) != "no"
+    return (
+        response.decision == "urgent"
+        or response.advice is not None
+        or settles(response, least=BESIDE)
+        or (asks and response.decision in ("answered", "clarify"))
+    )

@@ -181,7 +181,7 @@ class StaffLineView(BaseModel):
     number: int
     at: datetime
     name: str
-    what: Literal["take", "message", "return"]
+    what: Literal["take", "message", "return", "close", "away"]
     text: str
     turn: int
 

@@ -27,6 +27,7 @@ from bot.interview_wiring import Interviewers, for_terminology
 from bot.ports import Records
 from bot.release.in_force import ChatState
 from bot.release.stops import Stop
+from bot.sentences.reply import Entry
 from bot.settings import Settings
 from bot.talk.reception import Reception
 from bot.talk.reception import Serving as Serves
@@ -215,13 +216,17 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         names_verified=lambda: (
             editions is not None and editions.serving is not None and editions.serving.release.has_verified_names
         ),
-        console=_console(serving, settings, records, trained) if serving.staff else None,
+        console=_console(serving, settings, records, trained, partial(_answers, reception)) if serving.staff else None,
     )
     return service, background
 
 
 def _console(
-    serving: Serving, settings: Settings, records: Records, assistant: Callable[[], Assistant | None]
+    serving: Serving,
+    settings: Settings,
+    records: Records,
+    assistant: Callable[[], Assistant | None],
+    answers: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> Console:
     from bot.web.staff.opening import open_console  # what hashes passwords is loaded where staff log in
 
@@ -233,7 +238,15 @@ def _console(
         assistant=assistant,
         questionnaire=serving.questionnaire,
         sample=serving.sample,
+        answers=answers,
     )
+
+
+def _answers(reception: Reception, conversation: str) -> Sequence[str]:
+    """Return what a patient has answered to the form so far, line by line, as the patient would be shown it."""
+    opened = reception.records.conversation(conversation)
+    shown = reception.look(opened).answers(at=_now()) if opened is not None else None
+    return [part.text for part in shown.parts if isinstance(part, Entry)] if shown is not None else []
 
 
 def _serving(editions: Editions, number: int | None) -> Serves:

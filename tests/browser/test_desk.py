@@ -96,4 +96,73 @@ def test_the_desk_says_by_itself_who_came_and_a_conversation_goes_on_without_rel
     page.locator("#desk-kept").wait_for(timeout=15_000)
     assert page.locator("#desk-kept").input_value() == "Noch etwas"  # what was typed is not lost
     colleague.locator("form[action$='/return'] button").click()
-    page.wait_for_url(f"{service.url}{CONSOLE}/desk", timeout=15_000)
+    page.locator("#desk-acts .flaw").wait_for(timeout=15_000)  # it is said, and nobody is thrown out
+    assert page.locator("#desk-kept").input_value() == "Noch etwas"
+
+
+def test_a_message_that_comes_leaves_the_cursor_where_it_is_and_printing_shows_all_of_a_conversation(
+    service: Server, open_page: OpenPage
+) -> None:
+    patient = Patient(service)
+    patient.say("/staff")
+    page = open_page(replace(PHONE, width=390))
+    log_in(page, service, "anna")
+    page.goto(f"{service.url}{CONSOLE}/desk/{patient.id}")
+    page.locator("button.main").click()
+    page.wait_for_function("document.activeElement.id === 'desk-text'")  # nobody has to scroll to it
+    page.keyboard.type("Guten Tag")
+    page.evaluate("document.getElementById('desk-text').setSelectionRange(5, 5)")
+    for number in range(12):
+        patient.say(f"Hallo {number}?")
+    page.get_by_text("Hallo 11?").wait_for(timeout=15_000)
+    page.wait_for_function("document.getElementById('desk-text').selectionStart === 5")
+    page.keyboard.type("!")
+    assert page.locator("#desk-text").input_value() == "Guten! Tag"
+
+    page.emulate_media(media="print")
+    cut = page.evaluate("(() => { const box = document.getElementById('desk-lines');"
+                        " return box.scrollHeight - box.clientHeight; })()")  # fmt: skip
+    assert cut <= 0
+    assert not page.locator("#bell").is_visible()
+
+
+def test_every_page_hears_of_a_new_call_in_title_badge_and_sound(service: Server, open_page: OpenPage) -> None:
+    page = open_page(DESKTOP)
+    log_in(page, service, "anna")
+    page.locator("#desk-sound").click()
+    page.wait_for_function("document.documentElement.dataset.rang === '1'")
+    page.goto(f"{service.url}{CONSOLE}/account")
+    page.wait_for_function("sessionStorage.getItem('desk-rings') !== null")
+    look(page, DESKTOP, "desk-bell")
+
+    Patient(service).say("ich krieg keine luft mehr")
+
+    page.wait_for_function("Number(document.documentElement.dataset.rang || 0) >= 1", timeout=15_000)
+    assert page.title().startswith("(")
+    assert page.locator('.menu [data-badge="menu_desk"].urgent').is_visible()
+    assert page.locator("#desk-told").inner_text() != ""
+
+
+def test_who_is_logged_out_while_typing_is_told_why_and_goes_on_where_they_were(
+    service: Server, open_page: OpenPage
+) -> None:
+    patient = Patient(service)
+    patient.say("/staff")
+    page = open_page(DESKTOP)
+    log_in(page, service, "anna")
+    page.goto(f"{service.url}{CONSOLE}/desk/{patient.id}")
+    page.locator("button.main").click()
+    page.locator("#desk-text").fill("Ich komme gleich zu Ihnen")
+    page.context.clear_cookies()
+
+    page.wait_for_url(f"**{CONSOLE}/login?why=ended**", timeout=15_000)
+    assert page.locator("main .warn").is_visible()
+    look(page, DESKTOP, "desk-ended")
+    page.locator("[name=login]").fill("anna")
+    page.locator("[name=password]").fill(PASSWORD)
+    page.locator("main button").first.click()
+
+    page.wait_for_url(f"{service.url}{CONSOLE}/desk/{patient.id}")
+    assert page.locator("#desk-text").input_value() == "Ich komme gleich zu Ihnen"
+    page.reload()
+    assert page.locator("#desk-text").input_value() == ""  # it is kept no longer than that

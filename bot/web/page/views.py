@@ -25,6 +25,7 @@ from bot.sentences.reply import (
     content,
     folded,
     guard,
+    shows_alarm,
 )
 from bot.talk.conversation import Taken
 from bot.talk.messages import switches_to
@@ -136,7 +137,7 @@ class Shown:
         exchange, reply = taken.turn.exchange, taken.reply
         said = exchange.said if exchange else ""
         keys = [part.key for part in reply.parts if isinstance(part, Interface)]
-        urgent = any(key.startswith("urgent") for key in keys)
+        urgent = shows_alarm(reply)
         country, language = self._assistant.country, reply.language
         mine = [flag.reason for flag in flags if exchange and flag.turn_id == exchange.turn_id]
         return TurnView(

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
+from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
@@ -60,8 +61,10 @@ class Accounts(Area):
     def _login_page(self, visit: StaffVisit, flaw: str, *, status: int = 200) -> Response:
         fresh = replace(visit, secret=visit.secret if visit.secret.startswith("new.") else fresh_secret())
         outside = self.tools.identity is not None
+        why = "login_ended" if visit.query.get("why") == "ended" else ""
+        back = _back(visit.query.get("back", "") or visit.said("back"))
         response = self.renderer.page(
-            "login", fresh, status=status, flaw=flaw, login=visit.said("login"), outside=outside
+            "login", fresh, status=status, flaw=flaw, why=why, back=back, login=visit.said("login"), outside=outside
         )
         keep_secret(response, fresh, fresh.secret)
         return response
@@ -75,7 +78,8 @@ class Accounts(Area):
         if entry not in ("in", "code"):
             # One sentence for all of it: nobody learns which logins exist.
             return self._login_page(visit, "login_wrong", status=HTTPStatus.FORBIDDEN)
-        response = go_to("/login/code" if entry == "code" else "")
+        back = _back(visit.said("back"))
+        response = go_to(f"/login/code?{urlencode({'back': back})}" if entry == "code" else back)
         keep_secret(response, visit, secret)
         if entry == "in":
             keep_device(response, visit)
@@ -127,19 +131,31 @@ class Accounts(Area):
         return response
 
     def ask_code(self, visit: StaffVisit) -> Response:
-        return self.renderer.page("login_code", visit, flaw="")
+        return self._code_page(visit, "")
 
     def enter_code(self, visit: StaffVisit) -> Response:
         if self._attempts.wait_s("all"):
-            return self.renderer.page("login_code", visit, flaw="login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
+            return self._code_page(visit, "login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
         now, code = self.tools.now(), visit.said("code")
         if self.tools.people.enter_code(visit.secret, code, now=now, whence=visit.whence) != "in":
-            return self.renderer.page("login_code", visit, flaw="code_wrong", status=HTTPStatus.FORBIDDEN)
-        response = go_to("")
+            return self._code_page(visit, "code_wrong", status=HTTPStatus.FORBIDDEN)
+        response = go_to(_back(visit.said("back")))
         keep_device(response, visit)
         return response
 
+    def _code_page(self, visit: StaffVisit, flaw: str, *, status: int = 200) -> Response:
+        back = _back(visit.query.get("back", "") or visit.said("back"))
+        return self.renderer.page("login_code", visit, flaw=flaw, back=back, status=status)
+
     def leave(self, visit: StaffVisit) -> Response:
+        """Log out; who holds conversations with patients is told first, and they wait for others again then."""
+        calls, name = self.tools.calls, visit.who.name
+        open_ = calls.open() if calls is not None and visit.may("desk") else []
+        held = [call for call in open_ if call.is_taken and call.name.casefold() == name.casefold()]
+        if held and not visit.said("sure"):
+            return self.renderer.page("logout", visit, status=HTTPStatus.CONFLICT, held=held)
+        if calls is not None and held:
+            calls.let_go(name, at=self.tools.now())
         self.tools.people.leave(visit.secret)
         response = go_to("/login")
         keep_secret(response, visit, "")
@@ -249,6 +265,11 @@ class Accounts(Area):
         if found is None:
             raise StaffProblem(HTTPStatus.NOT_FOUND)
         return found
+
+
+def _back(path: str) -> str:
+    """Return where in the console somebody goes on after logging in; empty: at the beginning."""
+    return path if path.startswith("/") and path.isascii() and path.isprintable() and "\\" not in path else ""
 
 
 def _offered(visit: StaffVisit, secret: str) -> str:

@@ -169,7 +169,13 @@ class Console:
     def _to_login(self, visit: StaffVisit) -> Response:
         if visit.wants_json:
             return JSONResponse({"error": "not logged in"}, HTTPStatus.UNAUTHORIZED)
-        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": f"{CONSOLE}/login"})
+        there = visit.path.removeprefix(CONSOLE) if not visit.form else ""
+        query = (
+            f"?{urlencode({'why': 'ended', 'back': there})}"
+            if there and visit.secret and not visit.secret.startswith("new.")
+            else ""
+        )
+        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": f"{CONSOLE}/login{query}"})
 
     async def _apologise(self, request: Request, error: Exception) -> Response:
         problem = _problem(error)
@@ -219,6 +225,8 @@ class Console:
 def _holds_work(address: Address, visit: StaffVisit) -> bool:
     """Whether a form that cannot be taken holds what somebody wrote, sent from a page of ours."""
     asked = address.method == "POST" and not visit.wants_json and visit.own_form and visit.file is None
+    if asked and address.task == "desk" and visit.said("text"):
+        return True  # to a patient, every word counts
     return asked and address.task in WRITTEN and sum(len(value) for _, value in visit.form) > LITTLE
 
 

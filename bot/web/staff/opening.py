@@ -141,6 +141,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     assistant: Callable[[], Assistant | None],
     questionnaire: Path | None = None,
     sample: bool = False,
+    answers: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> Console:
     """Open the console; `assistant` returns what answers patients now.
 
@@ -157,7 +158,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     publisher = make_publisher(settings, now)
     if publisher.accounts_only:
         publisher.keys.prove(b"")  # without a key nobody could sign
-    zone, place = _place(settings, folder)
+    zone, place = _place(settings, folder, sample=sample)
     inbox = make_inbox(settings, request_id=request_id)
     people = make_people(settings, now, request_id=request_id)
     tools = Tools(
@@ -178,13 +179,14 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         now=now,
         identity=make_identity(settings),
         sample=sample,
+        answers=answers,
     )
     brought: list[type[Area]] = [part.load() for part in entry_points(group="klartext.console")]
     return make_console(tools, [*FIRST, *brought, *LAST], zone=zone, place=place)
 
 
-def _place(settings: Settings, folder: Path) -> tuple[tzinfo | None, str]:
-    if settings.site is None:
+def _place(settings: Settings, folder: Path, *, sample: bool) -> tuple[tzinfo | None, str]:
+    if settings.site is None and not sample:
         return None, ""
     today = datetime.now().astimezone().date()
     # Here its file is read and signed: it need not be approved yet.

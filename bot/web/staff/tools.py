@@ -83,6 +83,7 @@ class Tools:
         assistant: Returns what answers patients now; None while nothing is ready.
         now: The clock, in the time of the place.
         identity: The hospital's identity provider; None where nobody logs in by one.
+        answers: Returns what a patient has answered to the form in a conversation so far, line by line.
         sample: Whether this is the sample: everything is shown, nothing is approved.
         tops: Return what areas let the dashboard show to somebody, in a language.
     """
@@ -102,5 +103,6 @@ class Tools:
     now: Callable[[], datetime]
     identity: Identity | None = None
     sample: bool = False
+    answers: Callable[[str], Sequence[str]] = field(default=lambda _: ())
     checks: list[Check] = field(default_factory=list)
     tops: list[Callable[[Person, str], Sequence[Top]]] = field(default_factory=list)

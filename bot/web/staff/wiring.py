@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -34,6 +35,13 @@ def make_people(
     from bot.adapters.sql_people import SqlPeople
 
     return SqlPeople(database(settings), now, request_id)
+
+
+def make_absence(settings: Settings) -> Callable[[str, datetime], bool]:
+    """Return what says whether a member of staff has shown no sign of life in the console since a moment."""
+    from bot.adapters.sql_people import is_gone
+
+    return partial(is_gone, database(settings))
 
 
 def make_acts(settings: Settings) -> Acts:

@@ -489,6 +489,10 @@ def test_when_nobody_has_come_for_long_the_patient_is_told_whom_to_call(
 
     assert LABELS["staff_late"] in browser.text
     assert news["status"].startswith(LABELS["staff_late"])
+    browser.say("Ich bin gehörlos")  # then not to the telephone
+    browser.open("/chat")
+    assert LABELS["staff_late_writes"] in browser.text
+    assert LABELS["staff_late"] not in browser.text
 
 
 def test_the_api_is_documented_where_it_is_on_only(staffed: Server, server: Server) -> None:
