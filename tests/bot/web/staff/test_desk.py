@@ -289,9 +289,7 @@ def test_whose_password_changes_holds_nothing_any_more(
     service: Server, opened: list[Browser], patient: Patient
 ) -> None:
     people = make_people(settings_of(service), now)
-    dora = people.by_login("dora") or people.add(
-        Person(0, "dora", "Dora Lind", frozenset({"frontdesk"})), PASSWORD, by="a test"
-    )
+    dora = people.by_login("dora") or add_known(people, Person(0, "dora", "Dora Lind", frozenset({"frontdesk"})))
     browser = log_in(service, "dora", opened)
     browser.open(f"{CONSOLE}/desk/{patient.id}")
     browser.press("Take over")
