@@ -297,7 +297,7 @@ def test_whose_password_changes_holds_nothing_any_more(
     people.change(dora, by="a test", password=f"{PASSWORD} neu")
 
     assert _lines(patient)[-1] == ("Dora Lind", "away", "")
-    people.change(dora, by="a test", password=PASSWORD)
+    people.change(dora, by=dora.name, password=PASSWORD)
     browser.press("Send", text="Ich komme")  # the session has ended: what was typed is kept, however short
     assert browser.answer.status_code == 409
     assert any(each.get("value") == "Ich komme" for each in browser.page.all("input", name="text"))
