@@ -162,7 +162,7 @@ def _vouched(
     settings: Settings, person: Person, chosen: list[Subject], now: datetime, until: datetime
 ) -> list[tuple[Subject, PersonSigned]]:
     """Note in the trail what somebody signs who has just logged in, and return it with what the site's key says."""
-    own = PersonSigned(person.name, now, until, Account(after_reset=person.was_reset(now)))
+    own = PersonSigned(person.name, now, until, Account(after_reset=person.was_reset(now), who=str(person.id)))
     found = [(each, own) for each in chosen]
     if settings.release_key is not None:
         keys = make_publisher(settings, _now).keys

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -139,3 +140,19 @@ def test_a_trail_that_lost_its_end_is_found_out_until_a_restore_says_why(departm
     department.typed("records", "after-restore", "--force")
 
     assert f"{number - 1} acts, all as they were written" in department.typed("staff", "trail", "--verify")
+
+
+def test_who_is_renamed_and_signs_again_is_still_one_person(department: Office) -> None:
+    department.environ["KLARTEXT_APPROVALS"] = "accounts"
+    approve(department, "anna")
+    people = make_people(Settings.from_environment(department.environ), now)
+    anna = people.by_login("anna")
+    assert anna is not None
+    people.change(replace(anna, name="Anna Maria"), by="Chief")
+
+    said = approve(department, "anna")
+
+    assert "(signed by Anna Maria)" in said
+    assert " one signature" in said
+    assert "approved" not in said
+    assert "only one person approved it" in department.typed("release", "make", str(department.exam), code=2)
