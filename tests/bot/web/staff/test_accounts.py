@@ -133,6 +133,19 @@ def test_an_administrator_makes_accounts_and_cannot_lock_everybody_out(tmp_path:
         assert (curt.id, curt.name, curt.roles, curt.one_time) == (2, "Curt Ott", frozenset({"curator"}), True)
 
 
+def test_a_name_that_an_account_once_had_is_given_to_no_other(staff: Staff) -> None:
+    people, arno = staff.console.tools.people, staff.person("arno", "approver", name="Arno Frey")
+    for name in ("Arno Friedrich Frey", "Arno Huber", "Arno Frey", "Arno Berg"):
+        arno = people.change(replace(arno, name=name), by="a test")
+
+    for name in ("Arno Frey", "Dr. Frey, Arno", "Arno Huber", "Arno Friedrich Frey"):
+        with pytest.raises(BadData, match="once belonged to another account"):
+            people.add(Person(0, "other", name, frozenset({"approver"})), PASSWORD, by="a test")
+        with pytest.raises(BadData, match="once belonged to another account"):
+            people.change(replace(staff.person("otto", "approver"), name=name), by="a test")
+    assert people.change(replace(arno, name="Arno Frey"), by="a test").name == "Arno Frey"
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Staff]:
     url = emptied(request.getfixturevalue("postgresql")) if request.param == "postgresql" else ""
