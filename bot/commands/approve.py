@@ -101,7 +101,7 @@ def approve(
             if not show:
                 print("What was signed, word by word, is printed by the same command with `--show`.")
             contents = Files(catalog, questionnaire, site).gather(settings)
-        _show(contents, chosen, now, as_json=as_json)
+        _show(_counting(contents, settings), chosen, now, as_json=as_json)
 
 
 def _require_way_to_sign(settings: Settings, *, by: str | None, login: str | None) -> None:
@@ -231,6 +231,14 @@ def _moment(text: str, now: datetime, zone: tzinfo | None) -> datetime:
     if found <= now:
         raise UserFixable(f"`--until` is {text!r}, which is over. Write a moment to come.")
     return found
+
+
+def _counting(contents: Contents, settings: Settings) -> Contents:
+    """Return the contents with the signatures that count at this site: a release is made with no others."""
+    if settings.approvals != ACCOUNTS:
+        return contents
+    believed = make_publisher(settings, _now).keys.believed()
+    return replace(contents, approvals=contents.approvals.proven(believed))
 
 
 def _show(contents: Contents, chosen: list[Subject], now: datetime, *, as_json: bool) -> None:

@@ -100,7 +100,14 @@ def test_a_file_that_was_edited_is_refused_by_the_name_of_its_line(department: O
     path.write_text("\n".join(each for each in whole.splitlines() if "proof:" not in each) + "\n")
     assert "nobody approved it" in department.typed("release", "make", str(department.exam), code=2)
 
+    path.write_text(whole.replace("name: Anna", "name: Dr. Else"))
+    shown = department.typed("qa", "approve", str(department.exam))
+    assert " one signature" in shown
+    assert "approved" not in shown
+    assert "Else" not in shown
+
     path.write_text(whole)
+    assert "approved" in department.typed("qa", "approve", str(department.exam))
     made = department.typed("release", "make", str(department.exam))
     assert "not verified" not in made
     assert "signed within 24 h after somebody else set the account's password: pair pain de by Anna, Bert" in made
