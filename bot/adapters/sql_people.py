@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -51,7 +52,11 @@ ISSUER = "Klartext"
 
 
 class PersonRow(Base):
-    """One account. `folded` is the name as signatures compare it; `code_at` is the time step of the last code used."""
+    """One account.
+
+    `folded` is the name as signatures compare it, and `former`, a JSON list, what it was before: names stay an
+    account's own. `code_at` is the time step of the last code used.
+    """
 
     __tablename__ = "staff_people"
     __table_args__ = (UniqueConstraint("issuer", "subject"), {"sqlite_autoincrement": True})
@@ -72,6 +77,7 @@ class PersonRow(Base):
     subject: Mapped[str | None]
     one_time: Mapped[bool] = mapped_column(default=False)
     reset_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    former: Mapped[str] = mapped_column(default="[]")
 
 
 class PlaceRow(Base):
@@ -154,7 +160,8 @@ class SqlPeople:
             row = session.get_one(PersonRow, person.id)
             before = _person(row)
             self._require_free(session, person, besides=row.id)
-            row.name, row.folded, row.roles = person.name, person_key(person.name), _written(person.roles)
+            _rename(row, person.name)
+            row.roles = _written(person.roles)
             row.language, row.closed = person.language, person.closed
             is_own = by == before.name
             if password is not None:
@@ -250,7 +257,8 @@ class SqlPeople:
             elif (row.name, row.roles) != (person.name, _written(person.roles)):
                 self._require_free(session, person, besides=row.id)
                 before = _told(_person(row))
-                row.name, row.folded, row.roles = person.name, person_key(person.name), _written(person.roles)
+                _rename(row, person.name)
+                row.roles = _written(person.roles)
                 add_act(session, self._act(person.name, "change", person, before=before, after=_told(person)))
             secret = self._open(session, row, now, waits_for_code=False)
             session.commit()
@@ -361,15 +369,17 @@ class SqlPeople:
             )
 
     def _require_free(self, session: SqlSession, person: Person, *, besides: int | None = None) -> None:
-        for column, value, label in (
-            (PersonRow.login, person.login, "login"),
-            (PersonRow.folded, person_key(person.name), "name"),
-        ):
-            taken = session.scalars(select(PersonRow).where(column == value)).first()
-            if taken is not None and taken.id != besides:
-                raise BadData(
-                    f"The {label} {value!r} belongs to another account. Signatures must tell two people apart."
-                )
+        key = person_key(person.name)
+        for each in session.scalars(select(PersonRow)):
+            for label, value, is_taken in (
+                ("login", person.login, each.login == person.login),
+                ("name", person.name, key in _names(each)),
+            ):
+                if is_taken and each.id != besides:
+                    belongs = "belongs" if value == each.login or key == each.folded else "once belonged"
+                    raise BadData(
+                        f"The {label} {value!r} {belongs} to another account. Signatures must tell two people apart."
+                    )
 
         signed = select(SignatureRow.person).where(SignatureRow.name == person.name, SignatureRow.person != besides)
         if session.scalars(signed).first() is not None:
@@ -442,6 +452,17 @@ def _remember(session: SqlSession, row: PersonRow, place: PlaceRow, whence: When
     if whence.device and not place.is_device:
         hashed = _hash(f"device {whence.device}")
         session.add(PlaceRow(person=row.id, hash=hashed, is_device=True, wrong=0, seen=place.seen))
+
+
+def _names(row: PersonRow) -> list[str]:
+    """Return all names that an account has and had, as signatures compare them."""
+    return [row.folded, *json.loads(row.former)]
+
+
+def _rename(row: PersonRow, name: str) -> None:
+    key = person_key(name)
+    row.former = json.dumps(sorted({*_names(row), key} - {key}), ensure_ascii=False)
+    row.name, row.folded = name, key
 
 
 def _roles(written: str) -> frozenset[Role]:

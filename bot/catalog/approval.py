@@ -61,6 +61,7 @@ class _Account(BaseModel):
 
     whole: str = Field("", pattern="^([0-9a-f]{64})?$")
     after_reset: bool = False
+    who: str = Field("", max_length=64)
     proof: str = Field("", max_length=200)
 
 
@@ -95,12 +96,14 @@ class Account:
     Attributes:
         whole: SHA-256 of all that was signed, where that is more than patients see: a draft with its variants.
         after_reset: Whether somebody else gave the account a password shortly before, and so could log in, too.
+        who: The account's own id: it stays the same person under another name. Empty: not known.
         proof: Signature of the site's key over all of it (Ed25519, base64); empty: there was no key.
         line: Where it stands in the file; 0: in none.
     """
 
     whole: str = ""
     after_reset: bool = False
+    who: str = ""
     proof: str = ""
     line: int = field(default=0, compare=False)
 
@@ -123,8 +126,17 @@ class PersonSigned:
         at = self.at.astimezone(UTC).isoformat(timespec="seconds")
         until = self.until.astimezone(UTC).isoformat("T", "minutes")
         reset = "after a reset" if account.after_reset else ""
-        said = [subject.what, subject.text, account.whole, self.name, at, until, reset]
+        said = [subject.what, subject.text, account.whole, self.name, account.who, at, until, reset]
         return b"klartext approval 1\0" + "\0".join(said).encode()
+
+    @property
+    def who(self) -> str:
+        """The id of the account; empty where none is known."""
+        return self.account.who if self.account is not None else ""
+
+    def is_by(self, name: str, who: str) -> bool:
+        """Say whether the person of this name, or of this account, made it."""
+        return bool(who and who == self.who) or person_key(name) == person_key(self.name)
 
     def is_proven(self, subject: Subject, is_ours: IsOurs) -> bool:
         """Say whether the site's key vouches for all of it."""
@@ -146,8 +158,9 @@ class Signed:
     @property
     def until(self) -> datetime:
         """From when on fewer people than needed stand behind it; of a text that one person signed, when that ends."""
-        last = {person_key(each.name): each.until for each in self.signatures}
-        return sorted(last.values(), reverse=True)[:PEOPLE][-1]
+        ends = sorted((each.until for each in self.signatures), reverse=True)
+        lasting = (end for end in ends if _people([each for each in self.signatures if each.until >= end]) >= PEOPLE)
+        return next(lasting, ends[0])
 
     @property
     def by(self) -> tuple[tuple[str, datetime], ...]:
@@ -157,11 +170,16 @@ class Signed:
     @property
     def people(self) -> int:
         """How many different people signed."""
-        return len({person_key(each.name) for each in self.signatures})
+        return _people(self.signatures)
 
     @property
     def names(self) -> str:
         return ", ".join(each.name for each in self.signatures)
+
+    @property
+    def accounts(self) -> list[str]:
+        """Names of those who signed with an account."""
+        return [each.name for each in self.signatures if each.account is not None]
 
     def valid(self, now: datetime) -> Signed:
         """Return it with the signatures that still count."""
@@ -220,7 +238,7 @@ class Approvals:
         for subject, fresh in signatures:
             known = signed.get(subject.what)
             before = known.valid(fresh.at).signatures if known is not None and known.text == subject.text else ()
-            own = [each for each in before if person_key(each.name) == person_key(fresh.name)]
+            own = [each for each in before if each.is_by(fresh.name, fresh.who)]
             if any(each.at > fresh.at for each in own):
                 continue  # known signatures are told again: the newest of a person counts
             others = (each for each in before if each not in own)
@@ -279,6 +297,12 @@ def person_key(name: str) -> str:
     plain = "".join(each for each in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(each))
     words = [each for each in re.findall(r"\w+", plain) if each not in _TITLES]
     return " ".join(sorted(words)) or " ".join(plain.split())
+
+
+def _people(signatures: Sequence[PersonSigned]) -> int:
+    """Return how many people stand behind signatures: one name is one person, and one account is, under any name."""
+    names = {person_key(each.name) for each in signatures}
+    return min(len(names), len({(each.who, "" if each.who else person_key(each.name)) for each in signatures}))
 
 
 def approvals_in(folder: Path, country: str | None = None) -> Approvals:
@@ -353,7 +377,7 @@ def _written(signature: PersonSigned, until: datetime) -> dict[str, Any]:
     if signature.until != until:
         own["until"] = signature.until.isoformat(timespec="minutes")
     if (account := signature.account) is not None:
-        said = {"whole": account.whole, "after_reset": account.after_reset, "proof": account.proof}
+        said = {"whole": account.whole, "after_reset": account.after_reset, "who": account.who, "proof": account.proof}
         own["account"] = {key: value for key, value in said.items() if value}
     return own
 

@@ -101,7 +101,7 @@ def approve(
             if not show:
                 print("What was signed, word by word, is printed by the same command with `--show`.")
             contents = Files(catalog, questionnaire, site).gather(settings)
-        _show(contents, chosen, now, as_json=as_json)
+        _show(_counting(contents, settings), chosen, now, as_json=as_json)
 
 
 def _require_way_to_sign(settings: Settings, *, by: str | None, login: str | None) -> None:
@@ -162,7 +162,7 @@ def _vouched(
     settings: Settings, person: Person, chosen: list[Subject], now: datetime, until: datetime
 ) -> list[tuple[Subject, PersonSigned]]:
     """Note in the trail what somebody signs who has just logged in, and return it with what the site's key says."""
-    own = PersonSigned(person.name, now, until, Account(after_reset=person.was_reset(now)))
+    own = PersonSigned(person.name, now, until, Account(after_reset=person.was_reset(now), who=str(person.id)))
     found = [(each, own) for each in chosen]
     if settings.release_key is not None:
         keys = make_publisher(settings, _now).keys
@@ -231,6 +231,14 @@ def _moment(text: str, now: datetime, zone: tzinfo | None) -> datetime:
     if found <= now:
         raise UserFixable(f"`--until` is {text!r}, which is over. Write a moment to come.")
     return found
+
+
+def _counting(contents: Contents, settings: Settings) -> Contents:
+    """Return the contents with the signatures that count at this site: a release is made with no others."""
+    if settings.approvals != ACCOUNTS:
+        return contents
+    believed = make_publisher(settings, _now).keys.believed()
+    return replace(contents, approvals=contents.approvals.proven(believed))
 
 
 def _show(contents: Contents, chosen: list[Subject], now: datetime, *, as_json: bool) -> None:

@@ -262,7 +262,7 @@ class Candidate:
         if standing != "one signature":
             return "" if person.may("review") else "task"
         found, editors = self.approval(subject).signed[subject.what], self.editors_of(subject)
-        if any(name.casefold() == person.name.casefold() for name, _ in found.by):
+        if any(each.is_by(person.name, str(person.id)) for each in found.signatures):
             return "signed"
         first = {each.person for each in self.signatures if (each.what, each.text) == (subject.what, subject.text)}
         if first & self.approvers - editors:

@@ -96,7 +96,7 @@ class Signature:
     @property
     def signed(self) -> PersonSigned:
         """What the approvals say of it."""
-        account = Account(self.text if self.seen else "", self.after_reset, self.proof)
+        account = Account(self.text if self.seen else "", self.after_reset, str(self.person), self.proof)
         return PersonSigned(self.name, self.at, self.until, account)
 
     @property

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse, Response
 
 from bot.editorial.login import PendingLogin
-from bot.editorial.people import ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
+from bot.editorial.people import MOST_NAME, ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
 from bot.errors import BadData, LaunchFailed
 from bot.web.limits import RateLimit
 from bot.web.logs import request_id
@@ -223,12 +223,13 @@ class Accounts(Area):
             line=line,
             people=self.tools.people.all(),
             roles=ROLES,
-            said=dict(visit.form),
+            said={name: value for name, value in visit.form if len(value) <= MOST_NAME},
         )
 
     def add(self, visit: StaffVisit) -> Response:
-        person = Person(0, visit.said("login").strip(), visit.said("name").strip(), _roles(visit), visit.language)
+        login, name = visit.said("login").strip(), visit.said("name").strip()
         try:
+            person = Person(0, login, name, _roles(visit), visit.language)
             self.tools.people.add(person, visit.said("password"), by=visit.who.name)
         except BadData as error:
             return self.everybody(visit, line=str(error), status=400)
@@ -247,14 +248,14 @@ class Accounts(Area):
 
     def change(self, visit: StaffVisit) -> Response:
         known = self._meant(visit)
-        wanted = replace(
-            known,
-            name=visit.said("name").strip() if not known.outside else known.name,
-            roles=_roles(visit) if not known.outside else known.roles,
-            closed=bool(visit.said("closed")),
-            has_code=known.has_code and not visit.said("no_code"),
-        )
         try:
+            wanted = replace(
+                known,
+                name=visit.said("name").strip() if not known.outside else known.name,
+                roles=_roles(visit) if not known.outside else known.roles,
+                closed=bool(visit.said("closed")),
+                has_code=known.has_code and not visit.said("no_code"),
+            )
             self.tools.people.change(wanted, by=visit.who.name, password=visit.said("password") or None)
         except BadData as error:
             return self.one(visit, line=str(error), status=400)
@@ -278,5 +279,8 @@ def _offered(visit: StaffVisit, secret: str) -> str:
 
 
 def _roles(visit: StaffVisit) -> frozenset[Role]:
+    """Return the roles that a form names: all or none, for one that there is not would take the others away."""
     wanted = visit.all_said("role")
+    if odd := set(wanted).difference(ROLES):
+        raise BadData(f"There is no role {min(odd)[:MOST_NAME]!r}. There are {', '.join(ROLES)}.")
     return frozenset(role for role in ROLES if role in wanted)

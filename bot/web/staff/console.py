@@ -35,6 +35,7 @@ from bot.web.staff.visit import StaffVisit, read_staff_visit
 log = logging.getLogger("klartext")
 MOST_BYTES = 4 * 1024 * 1024  # of a form: a pair with its variants; files to import are larger and read elsewhere
 LOOK_FOR_WORK_S = 1.0
+WITH_FIRST_PASSWORD = ("/account", "/logout")  # all that is open to a password which somebody else gave
 WRITTEN = ("edit", "inbox", "desk", "rate", "review")  # tasks whose forms hold what somebody wrote, and no passwords
 LITTLE = 200  # characters that are lost without a word
 
@@ -137,7 +138,7 @@ class Console:
             return self._to_login(visit)
         if not visit.may(address.task):
             raise StaffProblem(HTTPStatus.FORBIDDEN)
-        if visit.person.one_time and address.task != "look":
+        if visit.person.one_time and not address.path.startswith(WITH_FIRST_PASSWORD):
             # Whoever gave the password knows it: what is done with it is not done by this person for certain.
             if address.method == "GET" and not visit.wants_json:
                 return go_to("/account", told="one_time")

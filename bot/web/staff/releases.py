@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
@@ -12,6 +13,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from bot.editorial.acts import Act
 from bot.editorial.candidate import Candidate
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person
@@ -20,13 +22,15 @@ from bot.errors import BadData, KlartextError, StopNotNoted, UserFixable
 from bot.release.contents import Contents
 from bot.release.publishing import Standstill, errors_of, summary
 from bot.release.release import Release, Side, Unpacked, differences
-from bot.release.stops import Stops
+from bot.release.stops import StopKind, Stops
+from bot.web.logs import request_id
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
 from bot.web.staff.tools import Refused, Verdict
 from bot.web.staff.visit import StaffVisit, whole_number
 from bot.web.staff.wording import Said, said_of
 
+log = logging.getLogger("klartext")
 PUBLISH, CHECK, SWITCH = "publish", "check", "switch"  # kinds of jobs
 MOST_NOTE = 200
 MOST_SAID = 10  # of what lint finds
@@ -230,13 +234,15 @@ class ReleasePages(Area):
         )
 
     def withdraw(self, visit: StaffVisit) -> Response:
-        return self._stopped(visit, lambda by, why: self.tools.publisher.withdraw(visit.said("pair"), by=by, why=why))
+        pair = visit.said("pair")
+        return self._stopped(visit, "withdraw", lambda by, why: self.tools.publisher.withdraw(pair, by=by, why=why))
 
     def lift(self, visit: StaffVisit) -> Response:
-        return self._stopped(visit, lambda by, why: self.tools.publisher.lift(visit.said("pair"), by=by, why=why))
+        pair = visit.said("pair")
+        return self._stopped(visit, "lift", lambda by, why: self.tools.publisher.lift(pair, by=by, why=why))
 
     def close(self, visit: StaffVisit) -> Response:
-        return self._stopped(visit, lambda by, why: self.tools.publisher.close(by=by, why=why))
+        return self._stopped(visit, "close", lambda by, why: self.tools.publisher.close(by=by, why=why))
 
     def open_again(self, visit: StaffVisit) -> Response:
         """Open the chat: the second person gives login and password on the same form."""
@@ -250,17 +256,36 @@ class ReleasePages(Area):
             people.leave(secret)
         if entry != "in" or second is None or second.one_time or not second.may("release"):
             return self.stop_page(visit, line=self.renderer.labels(visit.language)["stop_second_wrong"], status=400)
-        return self._stopped(visit, lambda by, why: self.tools.publisher.open_again(by, second.name, why=why))
+        return self._stopped(
+            visit,
+            "open",
+            lambda by, why: self.tools.publisher.open_again(by, second.name, why=why),
+            second=second.name,
+        )
 
-    def _stopped(self, visit: StaffVisit, stop: Callable[[str, str], None]) -> Response:
+    def _stopped(
+        self, visit: StaffVisit, kind: StopKind, stop: Callable[[str, str], None], *, second: str = ""
+    ) -> Response:
         why = visit.said("why").strip()[:MOST_NOTE]
         try:
             stop(visit.who.name, why)
         except StopNotNoted as error:
+            self._note_stop(visit, kind, second)
             return self.stop_page(visit, line=str(error))
         except UserFixable as error:
             return self.stop_page(visit, line=str(error), status=400)
+        self._note_stop(visit, kind, second)
         return go_to("/stop", told="stop")
+
+    def _note_stop(self, visit: StaffVisit, kind: StopKind, second: str) -> None:
+        """Note a stop in the trail once it is in force; why stands in the audit log. No trail is in its way."""
+        what = f"pair {visit.said('pair')}" if kind in ("withdraw", "lift") else "chat"
+        after = {"second": second} if second else {}
+        act = Act(self.tools.now(), visit.who.name, kind, what, after=after, request_id=request_id())
+        try:
+            self.tools.acts.note(act)
+        except KlartextError as error:
+            log.error("a stop is in force and not in the trail", exc_info=error, extra={"fields": {"action": kind}})
 
     def _chosen(self, visit: StaffVisit) -> Release:
         written = visit.parts["number"]

@@ -100,6 +100,8 @@ class Signing(Area):
     def sign(self, visit: StaffVisit) -> Response:
         candidate, now, what = self.tools.candidate(), self.tools.now(), visit.said("what")
         subject = _subject(candidate, what)
+        if not visit.said("text"):
+            raise StaffProblem(HTTPStatus.BAD_REQUEST)
         if subject.text != visit.said("text"):
             return self._page(visit, candidate, what, line="sign_changed", status=HTTPStatus.CONFLICT)
         why = candidate.may_sign(visit.who, subject, now=now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -99,7 +100,14 @@ def test_a_file_that_was_edited_is_refused_by_the_name_of_its_line(department: O
     path.write_text("\n".join(each for each in whole.splitlines() if "proof:" not in each) + "\n")
     assert "nobody approved it" in department.typed("release", "make", str(department.exam), code=2)
 
+    path.write_text(whole.replace("name: Anna", "name: Dr. Else"))
+    shown = department.typed("qa", "approve", str(department.exam))
+    assert " one signature" in shown
+    assert "approved" not in shown
+    assert "Else" not in shown
+
     path.write_text(whole)
+    assert "approved" in department.typed("qa", "approve", str(department.exam))
     made = department.typed("release", "make", str(department.exam))
     assert "not verified" not in made
     assert "signed within 24 h after somebody else set the account's password: pair pain de by Anna, Bert" in made
@@ -139,3 +147,19 @@ def test_a_trail_that_lost_its_end_is_found_out_until_a_restore_says_why(departm
     department.typed("records", "after-restore", "--force")
 
     assert f"{number - 1} acts, all as they were written" in department.typed("staff", "trail", "--verify")
+
+
+def test_who_is_renamed_and_signs_again_is_still_one_person(department: Office) -> None:
+    department.environ["KLARTEXT_APPROVALS"] = "accounts"
+    approve(department, "anna")
+    people = make_people(Settings.from_environment(department.environ), now)
+    anna = people.by_login("anna")
+    assert anna is not None
+    people.change(replace(anna, name="Anna Maria"), by="Chief")
+
+    said = approve(department, "anna")
+
+    assert "(signed by Anna Maria)" in said
+    assert " one signature" in said
+    assert "approved" not in said
+    assert "only one person approved it" in department.typed("release", "make", str(department.exam), code=2)

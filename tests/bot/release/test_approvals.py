@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from bot.catalog.approval import PersonSigned, approvals_in, pair_subject, person_key
+from bot.catalog.approval import (
+    Account,
+    PersonSigned,
+    Signed,
+    Subject,
+    approvals_in,
+    pair_subject,
+    person_key,
+    write_approvals,
+)
 from bot.catalog.catalog import Country
 from bot.errors import BadData, UserFixable
 from bot.release.contents import Contents
@@ -222,3 +231,38 @@ def test_a_release_of_drafts_that_two_people_signed_says_what_is_in_the_way(fold
 def test_two_spellings_of_one_name_are_one_person(other: str) -> None:
     assert person_key("Dr. Anna Berg") == person_key(other)
     assert person_key("Dr. Anna Berg") != person_key("Dr. Bert Berg")
+
+
+def _by(name: str, who: str, *, at: datetime = NOW, until: datetime = UNTIL) -> PersonSigned:
+    return PersonSigned(name, at, until, Account(who=who))
+
+
+def test_one_account_under_two_names_is_one_person_and_its_last_signature_counts(folder: Path) -> None:
+    subject = pair_subject(gather(folder).catalogs["de"], gather(folder).catalogs["de"].pairs[0])
+    later = NOW + timedelta(days=1)
+    twice = approvals_in(folder).signed_by(
+        [(subject, _by("Arno Frey", "7")), (subject, _by("Arno Friedrich Frey", "7", at=later))]
+    )
+
+    assert twice.signed[PAIN].names == "Arno Friedrich Frey"
+    assert twice.standing(subject, now=later) == "one signature"
+    write_approvals(folder, twice)
+    assert approvals_in(folder).signed[PAIN].signatures[0].who == "7"
+    both = approvals_in(folder).signed_by([(subject, _by("Berta", "8", at=later))])
+    assert both.standing(subject, now=later) == "approved"
+
+
+def test_people_are_counted_by_name_and_by_account_whatever_a_file_says() -> None:
+    week = timedelta(days=7)
+    one = Signed("", (_by("Arno Frey", "7"), _by("Arno Friedrich Frey", "7", until=UNTIL + week)))
+    assert (one.people, one.until) == (1, UNTIL + week)
+    assert Signed("", (_by("Arno Frey", "7"), _by("Frey, Arno", "8"))).people == 1
+    assert Signed("", (_by("Arno Frey", "7"), PersonSigned("Arno Frey", NOW, UNTIL))).people == 1
+    two = Signed("", (*one.signatures, _by("Berta", "8", until=UNTIL - week)))
+    assert (two.people, two.until) == (2, UNTIL - week)
+
+
+def test_the_account_is_part_of_what_the_key_signs() -> None:
+    subject = Subject(PAIN, "0" * 64)
+
+    assert _by("Arno Frey", "7").said(subject) != _by("Arno Frey", "8").said(subject)

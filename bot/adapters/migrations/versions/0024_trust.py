@@ -11,9 +11,9 @@ branch_labels = None
 depends_on = None
 
 # Of what is there nobody knows more than before: no reset is known, no signature is proven, and whoever added a near
-# miss is nobody who could not sign it.
+# miss is nobody who could not sign it. Which names accounts had before is not known, but that they signed in is.
 NEW: dict[str, tuple[str, ...]] = {
-    "staff_people": ("one_time", "reset_at"),
+    "staff_people": ("one_time", "reset_at", "former"),
     "draft_signatures": ("seen", "after_reset", "proof"),
     "draft_near_misses": ("person",),
 }
@@ -24,6 +24,8 @@ def _column(name: str) -> sa.Column[Any]:
         return sa.Column(name, sa.Boolean(), nullable=False, server_default=sa.false())
     if name == "reset_at":
         return sa.Column(name, sa.DateTime(timezone=True))
+    if name == "former":
+        return sa.Column(name, sa.String(), nullable=False, server_default="[]")
     if name == "person":
         return sa.Column(name, sa.Integer(), nullable=False, server_default="0")
     return sa.Column(name, sa.String(), nullable=False, server_default="")

@@ -133,6 +133,40 @@ def test_an_administrator_makes_accounts_and_cannot_lock_everybody_out(tmp_path:
         assert (curt.id, curt.name, curt.roles, curt.one_time) == (2, "Curt Ott", frozenset({"curator"}), True)
 
 
+def test_a_name_that_an_account_once_had_is_given_to_no_other(staff: Staff) -> None:
+    people, arno = staff.console.tools.people, staff.person("arno", "approver", name="Arno Frey")
+    for name in ("Arno Friedrich Frey", "Arno Huber", "Arno Frey", "Arno Berg"):
+        arno = people.change(replace(arno, name=name), by="a test")
+
+    for name in ("Arno Frey", "Dr. Frey, Arno", "Arno Huber", "Arno Friedrich Frey"):
+        with pytest.raises(BadData, match="once belonged to another account"):
+            people.add(Person(0, "other", name, frozenset({"approver"})), PASSWORD, by="a test")
+        with pytest.raises(BadData, match="once belonged to another account"):
+            people.change(replace(staff.person("otto", "approver"), name=name), by="a test")
+    assert people.change(replace(arno, name="Arno Frey"), by="a test").name == "Arno Frey"
+
+
+def test_a_role_that_there_is_not_takes_none_away_and_nothing_long_is_said_back(staff: Staff) -> None:
+    browser = staff.logged_in("ada", "admin")
+    staff.person("rolf", "approver", "curator", name="Rolf")
+    token = {"token": browser.page.all("input", type="hidden")[0].get("value")}
+
+    odd = browser.client.post(f"{CONSOLE}/people/rolf", data={**token, "name": "Rolf", "role": "aprover" * 20_000})
+    long = "Otto" * 25_000
+    added = {**token, "login": long, "name": long, "password": PASSWORD, "role": "curator"}
+    answers = [
+        odd,
+        browser.client.post(f"{CONSOLE}/people", data=added),
+        browser.client.post(f"{CONSOLE}/people/rolf", data={**token, "name": long}),
+    ]
+
+    assert [each.status_code for each in answers] == [400, 400, 400]
+    assert max(len(each.text) for each in answers) < 50_000
+    rolf = staff.console.tools.people.by_login("rolf")
+    assert rolf is not None
+    assert rolf.roles == {"approver", "curator"}
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Staff]:
     url = emptied(request.getfixturevalue("postgresql")) if request.param == "postgresql" else ""

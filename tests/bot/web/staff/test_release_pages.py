@@ -165,6 +165,14 @@ def test_one_person_stops_and_two_open_again(staff: Staff) -> None:
         ("close", "Anna"),
         ("open", "Anna, Bert"),
     ]
+    browser.press("Show the text again", pair=pair, why="checked")
+    noted = [(each.action, each.what, each.by, dict(each.after)) for each in tools.acts.read(by="Anna", most=9)]
+    assert [each for each in reversed(noted) if each[0] in ("withdraw", "close", "open", "lift")] == [
+        ("withdraw", f"pair {pair}", "Anna", {}),
+        ("close", "chat", "Anna", {}),
+        ("open", "chat", "Anna", {"second": "Bert"}),
+        ("lift", f"pair {pair}", "Anna", {}),
+    ]
 
 
 def test_without_the_sites_key_the_page_says_so_and_a_cancelled_job_makes_nothing(tmp_path: Path) -> None:
