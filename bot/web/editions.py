@@ -195,7 +195,7 @@ class Editions:
         if seen.lost:
             log.error(
                 "acts of the emergency stop are gone from the database: %s. This process goes by them until it ends: "
-                "run `klartext records after-restore`, which puts back what the audit log knows, and find out who did it",
+                "run `klartext records after-restore`, which puts back what the audit log knows; find out who it was",
                 ", ".join(f"{act.kind} {act.pair_id or 'the chat'}" for act in seen.lost),
                 extra={"fields": {"lost": [f"{act.kind} {act.pair_id}".strip() for act in seen.lost]}},
             )
