@@ -19,7 +19,7 @@ from bot.adapters.sql_releases import SqlReleases
 from bot.errors import BadData, UserFixable
 from bot.ports import StoredConversation
 from bot.release import contents, release
-from bot.release.release import Release, Switch
+from bot.release.release import Release, Releases, Switch
 from bot.release.stops import Stop
 from bot.sentences.reply import SENTENCES
 from bot.sentences.wording import NEUTRAL
@@ -503,7 +503,7 @@ def test_an_act_that_ends_a_stop_and_vanishes_ends_it_no_more(hospital: Hospital
     hospital.activate(hospital.release())
     process, releases = hospital.process(), hospital.site.releases
     for kind in ("withdraw", "lift"):
-        releases.stop(Stop(NOW, "Anna", kind, "pain"))  # type: ignore[arg-type]
+        releases.stop(Stop(NOW, "Anna", kind, "pain"))
     process.ask_anew()
     assert OLD in process.hears(process.begin())
 
@@ -513,6 +513,7 @@ def test_an_act_that_ends_a_stop_and_vanishes_ends_it_no_more(hospital: Hospital
     assert OLD not in process.hears(process.begin())
 
 
-def _forget_stops(releases: SqlReleases, kind: str = "%") -> None:
+def _forget_stops(releases: Releases, kind: str = "%") -> None:
+    assert isinstance(releases, SqlReleases)
     with releases.engine.begin() as connection:
         connection.execute(text("DELETE FROM stops WHERE kind LIKE :kind"), {"kind": kind})
