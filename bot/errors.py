@@ -18,6 +18,7 @@
     ├── NotSent              a FHIR server did not take something; what was to be sent is kept
     ├── LaunchFailed         a patient who comes from a portal or EHR could not be signed in
     ├── NotTold              a contact could not be told that a patient waits for a person
+    ├── Busy                 so many want the same at once that this one has to come again
     ├── CallRefused          a call for staff that does not stand so, or that there is not
     └── GuardViolation       a reply that is not approved text (a defect: the patient gets a safe sentence instead)
 
@@ -199,6 +200,10 @@ _OF_CALLS: dict[CallReason, str] = {
     "unanswered": "The patient has written, and nobody has answered. Answer first, or say that you leave it open.",
     "unacknowledged": "A message that calls for a person is not acknowledged. Acknowledge it first.",
 }
+
+
+class Busy(KlartextError):
+    """So many want the same at once that this one is turned away: whoever it is comes again in a minute."""
 
 
 class CallRefused(KlartextError):

@@ -531,7 +531,7 @@ class Witness(Protocol):
     """Knows how far the audit log has gone, elsewhere than in the log."""
 
     def seen(self) -> SeenAudit | None:
-        """Return what was seen last; None where nobody has looked yet."""
+        """Return what was seen last, no lines where nobody has looked yet; None where that was taken away."""
         ...
 
     def see(self, seen: SeenAudit) -> None:

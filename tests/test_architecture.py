@@ -126,7 +126,7 @@ IMPURE = (
 )
 # Packages of extras, and the modules that may import them: others load these inside functions only.
 OF_EXTRAS = {
-    "argon2": {"bot.adapters.sql_people"},
+    "argon2": {"bot.adapters.passwords"},
     "chromadb": {"bot.adapters.chroma_index"},
     "distributed": {"harness.running.on_dask"},
     "duckdb": {"harness.running.parquet"},

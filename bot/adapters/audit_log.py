@@ -98,7 +98,13 @@ class AuditTrail:
 
     def lacks(self, seen: SeenAudit | None) -> bool:
         """Say whether its end, or more, is missing: the last line that somebody saw is not where it was."""
-        return seen is not None and (len(self.lines) < seen.lines or self.lines[seen.lines - 1].hash != seen.last)
+        if seen is None or not seen.lines:
+            return False
+        return len(self.lines) < seen.lines or self.lines[seen.lines - 1].hash != seen.last
+
+    def is_strange_to(self, seen: SeenAudit | None) -> bool:
+        """Say whether the database knows nothing of a log that has lines: it has a witness from the start."""
+        return bool(self.lines) and seen is None
 
     @property
     def ends_of_trail(self) -> list[TrailEnd]:

@@ -7,6 +7,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as SqlSession
 
+from bot.adapters.passwords import Passwords
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_staff import let_go
 from bot.adapters.sql_tables import Base, PatientText, in_utc, talking_to
@@ -105,14 +107,6 @@ class SessionRow(Base):
     waits_for_code: Mapped[bool]
 
 
-def _hasher() -> Any:
-    try:
-        from argon2 import PasswordHasher
-    except ImportError:
-        raise MissingExtra(feature="Accounts of staff", extra="staff") from None
-    return PasswordHasher()
-
-
 @dataclass
 class SqlPeople:
     """Fulfils `bot.editorial.people.People`."""
@@ -120,11 +114,7 @@ class SqlPeople:
     engine: Engine
     now: Callable[[], datetime]
     request_id: Callable[[], str] = field(default=lambda: "")
-    _hasher: Any = field(default_factory=_hasher, repr=False)
-
-    def __post_init__(self) -> None:
-        # Checked where there is no such login: how long an answer takes must not tell who has an account.
-        self._nobody = self._hasher.hash(secrets.token_urlsafe())
+    passwords: Passwords = field(default_factory=Passwords, repr=False)
 
     def all(self) -> list[Person]:
         with talking_to(self.engine) as session:
@@ -137,7 +127,7 @@ class SqlPeople:
 
     def add(self, person: Person, password: str | None, *, by: str) -> Person:
         self._require_usable(person, password)
-        with talking_to(self.engine) as session:
+        with self._turn(password), talking_to(self.engine) as session:
             self._require_free(session, person)
             row = PersonRow(
                 login=person.login,
@@ -145,7 +135,7 @@ class SqlPeople:
                 folded=person_key(person.name),
                 roles=_written(person.roles),
                 language=person.language,
-                password=self._hasher.hash(password) if password is not None else None,
+                password=self.passwords.hash(password) if password is not None else None,
                 one_time=password is not None,
                 reset_at=self.now().astimezone(UTC) if password is not None else None,
             )
@@ -156,7 +146,7 @@ class SqlPeople:
 
     def change(self, person: Person, *, by: str, password: str | None = None) -> Person:
         self._require_usable(person, password)
-        with talking_to(self.engine) as session:
+        with self._turn(password), talking_to(self.engine) as session:
             row = session.get_one(PersonRow, person.id)
             before = _person(row)
             self._require_free(session, person, besides=row.id)
@@ -165,9 +155,9 @@ class SqlPeople:
             row.language, row.closed = person.language, person.closed
             is_own = by == before.name
             if password is not None:
-                if row.one_time and is_own and self._is_right(row.password or "", password):
+                if row.one_time and is_own and self.passwords.is_right(row.password or "", password):
                     raise BadData("This is the password that you were given. Choose one that nobody else knows.")
-                row.password, row.wrong, row.closed_until = self._hasher.hash(password), 0, None
+                row.password, row.wrong, row.closed_until = self.passwords.hash(password), 0, None
                 row.one_time = not is_own
                 session.execute(delete(PlaceRow).where(PlaceRow.person == row.id, PlaceRow.is_device.is_(False)))
             if before.has_code and not person.has_code:
@@ -190,10 +180,10 @@ class SqlPeople:
             return after
 
     def enter(self, login: str, password: str, *, now: datetime, whence: Whence = HERE) -> tuple[Entry, str]:
-        with talking_to(self.engine) as session:
+        with self.passwords.turn(), talking_to(self.engine) as session:
             row = _row(session, login, lock=True)
-            stored = row.password if row is not None and row.password is not None else self._nobody
-            right = self._is_right(stored, password) and stored is not self._nobody
+            stored = row.password if row is not None and row.password is not None else self.passwords.nobody
+            right = self.passwords.is_right(stored, password)
             if row is None:
                 return "wrong", ""
             place = _place(session, row, whence, now)
@@ -204,21 +194,15 @@ class SqlPeople:
                 return "wrong", ""
             if row.closed:
                 return "closed", ""
-            if self._hasher.check_needs_rehash(stored):
-                row.password = self._hasher.hash(password)
+            row.password = self.passwords.renewed(stored, password)
             if row.code is None:
                 _remember(session, row, place, whence, now)
             secret = self._open(session, row, now, waits_for_code=row.code is not None)
             session.commit()
             return ("code" if row.code is not None else "in"), secret
 
-    def _is_right(self, stored: str, password: str) -> bool:
-        from argon2.exceptions import InvalidHashError, VerificationError
-
-        try:
-            return bool(self._hasher.verify(stored, password[: 4 * 1024]))
-        except (VerificationError, InvalidHashError):
-            return False
+    def _turn(self, password: str | None) -> AbstractContextManager[None]:
+        return self.passwords.turn() if password is not None else nullcontext()
 
     def enter_code(self, secret: str, code: str, *, now: datetime, whence: Whence = HERE) -> Entry:
         with talking_to(self.engine) as session:

@@ -176,11 +176,6 @@ class Signed:
     def names(self) -> str:
         return ", ".join(each.name for each in self.signatures)
 
-    @property
-    def accounts(self) -> list[str]:
-        """Names of those who signed with an account."""
-        return [each.name for each in self.signatures if each.account is not None]
-
     def valid(self, now: datetime) -> Signed:
         """Return it with the signatures that still count."""
         return replace(self, signatures=tuple(each for each in self.signatures if now < each.until))

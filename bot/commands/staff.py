@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
+from bot.commands.auditing import UNSEEN
 from bot.commands.installation import tell_database
 from bot.commands.moments import in_zone, local_zone
 from bot.editorial.acts import NOTHING, Act, first_flaw, first_lost
@@ -156,7 +157,10 @@ def _require_seen(settings: Settings, acts: list[Act]) -> None:
     """Raise UserFixable unless the trail is what the audit log saw of it, and the audit log is whole itself."""
     log = make_audit(settings).read()
     seen = log.ends_of_trail
-    if log.flaws or log.lacks(make_witness(settings).seen()):
+    witnessed = make_witness(settings).seen()
+    if log.is_strange_to(witnessed):
+        raise UserFixable(f"The audit log vouches for the trail, and {UNSEEN}")
+    if log.flaws or log.lacks(witnessed):
         raise UserFixable(
             "The audit log, which vouches for the trail, is not whole: `klartext records audit --verify`."
         )

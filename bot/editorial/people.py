@@ -123,7 +123,10 @@ class Session:
 
 
 class People(Protocol):
-    """Accounts and sessions. Every change is written with its act in one transaction."""
+    """Accounts and sessions. Every change is written with its act in one transaction.
+
+    What has to do with a password raises `Busy` where others wait to have theirs hashed, one after the other.
+    """
 
     def all(self) -> list[Person]:
         """Return all accounts, by name."""

@@ -25,11 +25,13 @@ class ChatState:
         closed: Why nothing is answered but emergencies; empty while the chat is open.
         expired: What patients miss because its approval has ended: the chat, the questions, or what the site tells.
         pairs: Names of the pairs that are not shown because theirs has, each with its language.
+        lost: Stops that hold in this process only: the database has lost them.
     """
 
     closed: ClosedBecause = ""
     expired: tuple[Whole, ...] = ()
     pairs: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,8 @@ class InForce:
         expired = tuple(part for part in parts if any(self._has_expired(each) for each in self._names(part)))
         closed: ClosedBecause = "sentences_expired" if "sentences" in expired else ""
         pairs = [what for what in self._until if what.startswith("pair ") and self._has_expired(what)]
-        return ChatState(
-            "stopped" if self.stops().closed else closed, expired, tuple(each.removeprefix("pair ") for each in pairs)
-        )
+        stops, missed = self.stops(), tuple(each.removeprefix("pair ") for each in pairs)
+        return ChatState("stopped" if stops.closed else closed, expired, missed, stops.lost)
 
     def _names(self, part: Whole) -> list[str]:
         """Return under which names a part was approved; all that the program says is one, a site's own language too."""

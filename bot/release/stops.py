@@ -58,10 +58,12 @@ class Stops:
     Attributes:
         closed: Whether the chat answers nothing but emergencies.
         withdrawn: How pairs are withdrawn, by their ids.
+        lost: Which of it the database does not know any more (`StopMemory`): pairs, and `the chat`.
     """
 
     closed: bool = False
     withdrawn: Mapping[str, Withdrawn] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, acts: Sequence[Stop]) -> Stops:
@@ -94,3 +96,53 @@ class Stops:
             or pair_id in marked
             or manifest["texts"].get(f"pair {pair_id} {language}") in stopped.texts
         )
+
+
+@dataclass
+class StopMemory:
+    """Every act that a process has seen, in order: rows are only ever added, and one that vanishes ends no stop.
+
+    What would end it is a later act, or a text that was changed and signed since. What is gone of acts that end a stop
+    is not kept against the database, so that the stricter of the two holds.
+    """
+
+    _acts: list[Stop] = field(default_factory=list)
+    _lost: set[_Mark] = field(default_factory=set)
+
+    def see(self, found: Sequence[Stop]) -> Seen:
+        """Take in what the database has now."""
+        there, known = {_mark(act) for act in found}, {_mark(act) for act in self._acts}
+        new = [act for act in found if _mark(act) not in known]
+        gone = [act for act in self._acts if _mark(act) not in there]
+        lost = [act for act in gone if _mark(act) not in self._lost]
+        self._lost = {_mark(act) for act in gone}
+        # The database's own order while it has them all: of two that are stored at once, either may be seen first.
+        self._acts = [*self._acts, *new] if gone else list(found)
+        return Seen(_stricter(Stops.of(self._acts), Stops.of(found)), new, lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look at the database came to: what is stopped, and which acts are new, or gone, since the last one."""
+
+    stops: Stops
+    new: Sequence[Stop]
+    lost: Sequence[Stop]
+
+
+_Mark = tuple[datetime, str, str, str]
+
+
+def _mark(act: Stop) -> _Mark:
+    """Return what tells an act from others; a stop that is done again after it was lost is the same one."""
+    return act.at, act.by, act.kind, act.pair_id
+
+
+def _stricter(remembered: Stops, found: Stops) -> Stops:
+    lost = [pair for pair in remembered.withdrawn if pair not in found.withdrawn]
+    chat = ["the chat"] if remembered.closed and not found.closed else []
+    return Stops(
+        remembered.closed or found.closed,
+        {**found.withdrawn, **remembered.withdrawn},
+        (*chat, *sorted(lost)),
+    )

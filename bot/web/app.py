@@ -132,6 +132,7 @@ class Service:
         if name := self.release():
             known = {"release": name, "chat": "closed" if chat.closed else "open", "chat_closed": chat.closed or None}
             known["expired"] = list(chat.expired) or None
+            known["stops_lost"] = list(chat.lost) or None
             known["names"] = "verified" if self.names_verified() else "not verified"
         if self.background is None:
             return HealthView.model_validate({"status": status, **known})

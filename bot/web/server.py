@@ -351,7 +351,10 @@ def _work(serving: Serving, listening: socket.socket, worker: Worker) -> None:
     """Serve as one of several processes."""
     logs.configure()
     _share_memory()
-    service, background = _open(serving, _settings(serving), worker)
+    settings = _settings(serving)
+    if not serving.sample:
+        _keep_stops(settings)  # in the place of one that died, and that knew more than the database
+    service, background = _open(serving, settings, worker)
     _serve(service, background, listening, worker)
 
 

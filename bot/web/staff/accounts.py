@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 
 from bot.editorial.login import PendingLogin
 from bot.editorial.people import MOST_NAME, ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
-from bot.errors import BadData, LaunchFailed
+from bot.errors import BadData, Busy, LaunchFailed
 from bot.web.limits import RateLimit
 from bot.web.logs import request_id
 from bot.web.staff.area import Address, Area
@@ -72,9 +72,11 @@ class Accounts(Area):
     def enter(self, visit: StaffVisit) -> Response:
         if self._attempts.wait_s("all"):
             return self._login_page(visit, "login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
-        entry, secret = self.tools.people.enter(
-            visit.said("login").strip(), visit.said("password"), now=self.tools.now(), whence=visit.whence
-        )
+        login, password, now = visit.said("login").strip(), visit.said("password"), self.tools.now()
+        try:
+            entry, secret = self.tools.people.enter(login, password, now=now, whence=visit.whence)
+        except Busy:
+            return self._login_page(visit, "login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
         if entry not in ("in", "code"):
             # One sentence for all of it: nobody learns which logins exist.
             return self._login_page(visit, "login_wrong", status=HTTPStatus.FORBIDDEN)

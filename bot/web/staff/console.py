@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 
 from bot.editorial.jobs import Cancelled
 from bot.editorial.people import Person
-from bot.errors import BadData, KlartextError, Unreachable
+from bot.errors import BadData, Busy, KlartextError, Unreachable
 from bot.web.logs import request_id
 from bot.web.middleware import CONSOLE
 from bot.web.page.visit import FORM, MULTIPART
@@ -279,6 +279,8 @@ def _problem(error: Exception) -> StaffProblem:
         return error
     if isinstance(error, HTTPException):
         return StaffProblem(HTTPStatus(error.status_code))
+    if isinstance(error, Busy):
+        return StaffProblem(HTTPStatus.TOO_MANY_REQUESTS, "login_busy")
     if isinstance(error, Unreachable):
         return StaffProblem(HTTPStatus.SERVICE_UNAVAILABLE)
     if isinstance(error, BadData | KlartextError):

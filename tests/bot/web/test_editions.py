@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from bot.adapters.release_keys import Trust
@@ -18,7 +19,7 @@ from bot.adapters.sql_releases import SqlReleases
 from bot.errors import BadData, UserFixable
 from bot.ports import StoredConversation
 from bot.release import contents, release
-from bot.release.release import Release, Switch
+from bot.release.release import Release, Releases, Switch
 from bot.release.stops import Stop
 from bot.sentences.reply import SENTENCES
 from bot.sentences.wording import NEUTRAL
@@ -434,3 +435,85 @@ def test_who_stops_and_why_stands_in_the_log_of_each_process(
 
     (told,) = [record.fields for record in caplog.records if record.getMessage() == "emergency stop"]  # type: ignore[attr-defined]
     assert told == {"kind": "withdraw", "pair": "pain", "by": "Anna", "why": "wrong number"}
+
+
+def test_a_stop_whose_row_vanishes_stays_in_force_is_told_once_and_ends_as_any_other(
+    hospital: Hospital, caplog: pytest.LogCaptureFixture
+) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    editions, releases = process.editions, hospital.site.releases
+    service = Service(process.reception, hospital.settings, release=lambda: "1@x", chat=lambda: editions.state)
+    service.prepared.set()
+    browser = TestClient(build_app(service))
+
+    def hears() -> list[str]:
+        process.ask_anew()
+        return process.hears(process.begin())
+
+    def lost() -> object:
+        process.ask_anew()
+        editions.look()
+        return browser.get("/healthz").json().get("stops_lost")
+
+    assert OLD in hears()
+    stop = releases.stop(Stop(NOW, "Anna", "withdraw", "pain", why="wrong number"))
+    withheld = hears()
+    assert OLD not in withheld
+    assert lost() is None
+
+    _forget_stops(releases)
+    with caplog.at_level("ERROR", "klartext"):
+        assert [hears(), hears()] == [withheld, withheld]
+    (told,) = [record for record in caplog.records if "are gone from the database" in record.getMessage()]
+    assert "withdraw pain" in told.getMessage()
+    assert lost() == ["pain"]
+
+    releases.stop(stop)  # as `records after-restore` does
+    assert (hears(), lost()) == (withheld, None)
+    _forget_stops(releases)
+    assert hears() == withheld
+    releases.stop(Stop(NOW, "Anna", "lift", "pain"))
+    assert (OLD in hears(), lost()) == (True, None)
+
+
+def test_a_closed_chat_stays_closed_without_its_row_and_a_lost_stop_ends_with_a_new_text(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    releases = hospital.site.releases
+    releases.stop(Stop(NOW, "Anna", "close"))
+    releases.stop(Stop(NOW, "Anna", "withdraw", "pain"))
+    process.ask_anew()
+    assert process.hears(process.begin()) == [DE["chat_closed"]]
+
+    _forget_stops(releases)
+    process.ask_anew()
+    assert process.hears(process.begin()) == [DE["chat_closed"]]
+
+    releases.stop(Stop(NOW, "Anna, Bert", "open"))
+    hospital.clock[0] += timedelta(hours=1)
+    hospital.activate(hospital.release())  # the same text again
+    process.ask_anew()
+    assert OLD not in process.hears(process.begin())
+    hospital.activate(hospital.release(answer=NEW))
+    assert NEW in process.hears(process.begin())
+
+
+def test_an_act_that_ends_a_stop_and_vanishes_ends_it_no_more(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process, releases = hospital.process(), hospital.site.releases
+    for kind in ("withdraw", "lift"):
+        releases.stop(Stop(NOW, "Anna", kind, "pain"))
+    process.ask_anew()
+    assert OLD in process.hears(process.begin())
+
+    _forget_stops(releases, "lift")
+    process.ask_anew()
+
+    assert OLD not in process.hears(process.begin())
+
+
+def _forget_stops(releases: Releases, kind: str = "%") -> None:
+    assert isinstance(releases, SqlReleases)
+    with releases.engine.begin() as connection:
+        connection.execute(text("DELETE FROM stops WHERE kind LIKE :kind"), {"kind": kind})

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import pyotp
 import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
+from bot.adapters.passwords import MOST_WAITING
 from bot.editorial.acts import first_flaw
 from bot.editorial.acts_fhir import audit_bundle
 from bot.editorial.people import CLOSED_FOR, IDLE, MOST_WRONG, ROLES, TASKS_OF, Person, Role, Whence
@@ -77,6 +81,55 @@ def test_five_wrong_passwords_close_an_account_for_a_while_and_say_no_more_than_
     assert len(said) == 1
     assert people.enter("lea", PASSWORD, now=now(), whence=here)[0] == "too often"
     assert people.enter("lea", PASSWORD, now=now() + CLOSED_FOR, whence=here)[0] == "in"
+
+
+class _Held:
+    """A hasher that takes as long as a test likes, and counts how many use it at once."""
+
+    def __init__(self) -> None:
+        self.go_on, self.now, self.most, self.done = threading.Event(), 0, 0, 0
+        self._lock = threading.Lock()
+
+    def verify(self, _stored: str, _password: str) -> bool:
+        with self._lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        self.go_on.wait(20)
+        with self._lock:
+            self.now, self.done = self.now - 1, self.done + 1
+        return False
+
+
+def test_one_password_is_hashed_at_a_time_a_few_wait_and_more_are_turned_away_at_once(
+    staff: Staff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staff.person("ona", "approver")
+    inside, outside = staff.logged_in("ona", "approver"), staff.browser()
+    outside.open(f"{CONSOLE}/login")
+    form = {"token": outside.page.all("input", type="hidden")[0].get("value"), "password": PASSWORD}
+    inside.open(f"{CONSOLE}/account")
+    held, served = _Held(), 1 + MOST_WAITING
+    monkeypatch.setattr(staff.console.tools.people.passwords, "hasher", held)  # type: ignore[attr-defined]
+
+    def log_in(number: int) -> httpx.Response:
+        return outside.client.post(f"{CONSOLE}/login", data={**form, "login": f"stranger{number}"})
+
+    with ThreadPoolExecutor(12) as strangers:
+        sent = [strangers.submit(log_in, number) for number in range(12)]
+        finished = as_completed(sent, timeout=60)
+        turned_away = [next(finished).result() for _ in range(12 - served)]  # while the first is still being hashed
+        inside.press("Change the password", password=PASSWORD, new=PASSWORD)
+        there = inside.answer
+        started = (held.now, held.done)
+        held.go_on.set()
+        let_in = [each.result() for each in finished]
+
+    assert started == (1, 0)
+    assert {answer.status_code for answer in turned_away} == {429}
+    assert all("Too many people are logging in" in answer.text for answer in turned_away)
+    assert (there.status_code, "Too many people are logging in" in there.text) == (429, True)
+    assert [answer.status_code for answer in let_in] == [403] * served
+    assert (held.most, held.done) == (1, served)
 
 
 def test_one_time_codes_are_asked_for_once_set_up_and_each_counts_once(staff: Staff) -> None:
