@@ -13,6 +13,7 @@ from typing import Any
 
 import uvicorn
 from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from bot.adapters.sql_records import SqlRecords, in_folder
 from bot.assistant import Assistant
@@ -82,7 +83,14 @@ class Staff:
 @contextmanager
 def statements(staff: Staff) -> Iterator[list[str]]:
     """Collect the statements that pages put to the database meanwhile."""
-    engine, found = staff.console.tools.workbench.engine, list[str]()  # type: ignore[attr-defined]  # the SQL one
+    with put_to(staff.console.tools.workbench.engine) as found:  # type: ignore[attr-defined]  # the SQL one
+        yield found
+
+
+@contextmanager
+def put_to(engine: Engine) -> Iterator[list[str]]:
+    """Collect the statements that are put to a database meanwhile."""
+    found = list[str]()
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         found.append(statement)
