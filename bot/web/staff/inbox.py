@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import Pair
-from bot.curation.scrub import scrub
 from bot.editorial.inbox import (
     KINDS,
     SIMPLE,
@@ -291,7 +290,7 @@ class InboxArea(Area):
             return self._begin_pair(visit, items)
         if wish not in SIMPLE:
             raise StaffProblem(HTTPStatus.BAD_REQUEST)
-        note = scrub(visit.said("note").strip()[:500], items[0].language).text if wish == "staff" else ""
+        note = visit.said("note").strip()[:MOST_ANSWER] if wish == "staff" else ""
         decision = Decision(wish, secrets.token_hex(8), [item.id for item in items], note=note)
         if (refused := self._stored(visit, decision, back)) is not None:
             return refused
@@ -422,8 +421,7 @@ class InboxArea(Area):
         return self.renderer.page("inbox_team", visit, items=shown, total=len(items), page_number=page, pages=pages)
 
     def answer(self, visit: StaffVisit) -> Response:
-        done, language = visit.said("do") == "done", visit.language
-        said = scrub(" ".join(visit.said("answer").split())[:MOST_ANSWER], language).text
+        done, said = visit.said("do") == "done", " ".join(visit.said("answer").split())[:MOST_ANSWER]
         if not done and not said:
             return go_to("/inbox/team", told="inbox_no_answer")
         id_ = _number(visit.said("item"))

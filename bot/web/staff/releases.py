@@ -18,7 +18,7 @@ from bot.editorial.people import Person
 from bot.editorial.workbench import NEAR_MISS
 from bot.errors import BadData, KlartextError, StopNotNoted, UserFixable
 from bot.release.contents import Contents
-from bot.release.publishing import Standstill, errors_of, summary
+from bot.release.publishing import Standstill, errors_of
 from bot.release.release import Release, Side, Unpacked, differences
 from bot.release.stops import Stops
 from bot.web.staff.area import Address, Area, Work
@@ -81,7 +81,7 @@ class ReleasePages(Area):
             visit,
             status=status,
             line=line,
-            releases=[(each, summary(each)) for each in all_],
+            releases=[(each, _holds(each)) for each in all_],
             in_force=in_force,
             source=candidate.source,
             ready=ready,
@@ -191,7 +191,7 @@ class ReleasePages(Area):
             "release",
             visit,
             release=chosen,
-            summary=summary(chosen),
+            holds=_holds(chosen),
             lines=list(differences(old, new)) + (_learned(old.contents, new.contents) if old is not None else []),
             other=other,
             in_force=in_force,
@@ -257,9 +257,9 @@ class ReleasePages(Area):
         try:
             stop(visit.who.name, why)
         except StopNotNoted as error:
-            return self.stop_page(visit, line=str(error))
+            return self.stop_page(visit, line=self.renderer.told_of(error, visit.language))
         except UserFixable as error:
-            return self.stop_page(visit, line=str(error), status=400)
+            return self.stop_page(visit, line=self.renderer.told_of(error, visit.language), status=400)
         return go_to("/stop", told="stop")
 
     def _chosen(self, visit: StaffVisit) -> Release:
@@ -358,6 +358,15 @@ class ReleasePages(Area):
         else:
             publisher.roll_back(number, by=by, wait_s=PREPARING_S, tell=waiting)
         return {"to": "/releases"}
+
+
+def _holds(each: Release) -> Said:
+    """Return what a release holds, for pages: how many pairs by language, and whether its names are of accounts."""
+    content = each.content
+    counts = {language: len(pairs) for language, pairs in content["shown"].items()}
+    versions = "/".join(dict.fromkeys(content["versions"].values()))
+    label = "release_holds_verified" if each.has_verified_names else "release_holds_typed"
+    return Said(label, {"exam": content["exam"], "versions": versions, "counts": counts})
 
 
 def _sound(exam: Path, *, today: date) -> Verdict:
