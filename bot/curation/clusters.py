@@ -2,8 +2,9 @@
 
 Near copies collapse first. Then, language by language, groups grow from the densest questions: the one with the most
 others within `NEAR` takes them, and so on (leader clustering by density); then each question moves once to the group
-it is nearest to, and what is near to none stays alone. Emergencies never stand with what is none. The order of the questions plays no part, and nothing is drawn
-at random: the same questions always give the same groups, and more questions change few of them.
+it is nearest to, and what is near to none stays alone. Emergencies never stand
+with what is none. The order of the questions plays no part, and nothing is drawn at random: the same questions always
+give the same groups, and more questions change few of them.
 """
 
 from __future__ import annotations

@@ -330,7 +330,9 @@ class InboxArea(Area):
         ids = [_number(each) for each in visit.all_said("item")]
         for each in visit.all_said("cluster"):
             rows = self.tools.inbox.rows(Wanted(cluster=_cluster_number(each)))
-            ids += [row.id for row in sorted(rows, key=lambda row: (row.place, row.id))]
+            calm = [row for row in rows if row.kind != "urgent"]
+            # Emergencies among others, put together before they were kept apart, are chosen one by one.
+            ids += [row.id for row in sorted(calm or rows, key=lambda row: (row.place, row.id))]
         chosen = list(dict.fromkeys(ids))[:MOST_DECIDED]
         return [item for item in self.tools.inbox.items(chosen) if item.state == "open"]
 

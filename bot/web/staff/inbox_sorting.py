@@ -65,10 +65,7 @@ class Sorter:
             return 0
         texts = [scrub(each.question, each.language).text for each in asked]
         assistant = self.assistant()
-        if assistant is None:
-            belongs = [Sorted(0, LAST)] * len(asked)
-        else:
-            belongs = self._joined(assistant, texts, asked)
+        belongs = [Sorted(0, LAST)] * len(asked) if assistant is None else self._joined(assistant, texts, asked)
         self.inbox.add(list(zip(asked, texts, belongs, strict=True)))
         return len(asked)
 
