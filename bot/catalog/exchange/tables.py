@@ -66,6 +66,13 @@ def no_formula(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
+def for_excel(table: str) -> bytes:
+    """Return a table with commas as Excel opens it in German with a double click: semicolons, and a mark of UTF-8."""
+    file = io.StringIO()
+    csv.writer(file, delimiter=";", lineterminator="\r\n").writerows(csv.reader(io.StringIO(table, newline="")))
+    return file.getvalue().encode("utf-8-sig")
+
+
 def _formula_again(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 

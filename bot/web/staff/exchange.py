@@ -7,7 +7,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +28,7 @@ from bot.catalog.exchange.exchange import (
     zipped_folder,
 )
 from bot.catalog.exchange.expecting import SHOWN_COPIES, expect
+from bot.catalog.exchange.tables import for_excel
 from bot.editorial.candidate import Candidate
 from bot.editorial.jobs import Job
 from bot.editorial.workbench import Draft, Stale
@@ -43,6 +44,7 @@ FOLDER = "imports"  # in the data folder: files that wait for somebody to confir
 KEPT_S = 24 * 3600
 MOST_PREFIX = 24
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9-]*")
+TABLES, WINDOWS = (".csv", ".tsv", ".txt"), "cp1252"
 ENDINGS = {"rasa": "zip", "dialogflow": "zip", "csv": "csv"}
 
 
@@ -190,6 +192,8 @@ class ExchangePages(Area):
             except BadData as error:
                 return self.overview(visit, line=self.renderer.told_of(error, visit.language), status=400)
             raw = zipped_folder(out) if out.is_dir() else out.read_bytes()
+        if format_ == "csv" and visit.query.get("excel"):
+            raw = for_excel(raw.decode("utf-8"))
         is_zip = raw.startswith(b"PK")
         ending = "zip" if is_zip else "json" if raw[:1] in (b"{", b"[") else ENDINGS.get(format_, "tsv")
         name = f"{candidate.exam}-{code or 'all'}-{format_}.{ending}"
@@ -212,7 +216,15 @@ class ExchangePages(Area):
         languages = [asked.language] if asked.language in codes else sorted(codes)
         try:
             options = ReadOptions(prefix=asked.prefix, today=self.tools.now().date())
-            return read_foreign(path, languages, options)
+            try:
+                return read_foreign(path, languages, options)
+            except BadData as error:
+                if error.code != "encoding" or path.suffix.lower() not in TABLES:
+                    raise
+            # As Excel saves tables on German Windows; what it looks like is said, so that somebody looks at it.
+            imported = read_foreign(path, languages, replace(options, encoding=WINDOWS))
+            notes = (Remark(f"read as {WINDOWS}", "windows"), *imported.report.notes)
+            return replace(imported, report=replace(imported.report, notes=notes))
         except BadData as error:
             line = str(error).replace(str(path), asked.name)
             raise BadData(line, code=error.code, values={**error.values, "file": asked.name}) from None

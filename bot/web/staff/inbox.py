@@ -174,6 +174,7 @@ class InboxArea(Area):
             listed=listed,
             clusters=found.clusters,
             total=found.items,
+            questions=self._questions(found.groups, items),
             page_number=page,
             pages=pages,
             kinds=KINDS,
@@ -204,6 +205,17 @@ class InboxArea(Area):
             if found.groups:
                 break
         return found, number
+
+    def _questions(self, groups: Sequence[Group], items: Mapping[int, Item]) -> dict[str, str]:
+        """Return what the pairs that are suggested for groups answer, in the language of the group."""
+        candidate, found = self.tools.candidate(), dict[str, str]()
+        for group in groups:
+            first = items.get(group.first)
+            known = first is not None and group.pair and first.language in candidate.base.catalogs
+            pair = candidate.pair(first.language, group.pair) if known and first is not None else None
+            if pair is not None:
+                found[group.pair] = pair.question
+        return found
 
     def _pairs_named(self, words: str) -> frozenset[str]:
         """Return the pairs, drafts among them, whose name or question holds all words."""

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import COUNTRIES, Pair
+from bot.catalog.exchange.tables import for_excel
 from bot.editorial.candidate import Candidate, Stage
 from bot.editorial.inbox import MARK, Decided, Decision, asked_of, chosen_of
 from bot.editorial.pair_fields import (
@@ -143,6 +144,9 @@ class Pairs(Area):
         if visit.query.get("as") == "csv":
             headers = {"Content-Disposition": f'attachment; filename="{candidate.exam}-pairs.csv"'}
             return Response(as_csv(rows), media_type="text/csv; charset=utf-8", headers=headers)
+        if visit.query.get("as") == "excel":
+            headers = {"Content-Disposition": f'attachment; filename="{candidate.exam}-pairs.csv"'}
+            return Response(for_excel(as_csv(rows)), media_type="text/csv; charset=utf-8", headers=headers)
         start = (asked.page - 1) * PAGE
         return self.renderer.page(
             "pairs",

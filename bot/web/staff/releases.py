@@ -226,8 +226,16 @@ class ReleasePages(Area):
             line=line,
             acts=list(reversed(acts)),
             now=Stops.of(acts),
-            pairs=sorted({pair for pairs in shown.values() for pair in pairs}),
+            pairs=(pairs := sorted({pair for pairs in shown.values() for pair in pairs})),
+            questions={pair: self._question(visit, pair) for pair in (*pairs, *Stops.of(acts).withdrawn)},
         )
+
+    def _question(self, visit: StaffVisit, pair_id: str) -> str:
+        """Return what a pair answers, in the language of who asks where it is there; empty: it is not there now."""
+        candidate = self.tools.candidate()
+        languages = sorted(candidate.base.catalogs, key=lambda language: language != visit.language)
+        found = (candidate.released_pair(language, pair_id) for language in languages)
+        return next((pair.question for pair in found if pair is not None), "")
 
     def withdraw(self, visit: StaffVisit) -> Response:
         return self._stopped(visit, lambda by, why: self.tools.publisher.withdraw(visit.said("pair"), by=by, why=why))
