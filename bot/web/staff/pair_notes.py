@@ -115,7 +115,7 @@ def notes_on(
 
 def _measured(key: str, text: str, language: str, target: str, labels: Labels) -> Notes:
     read, how = measure(text, language), formula(language)
-    ease, mean = f"{read.reading_ease:.0f}", f"{read.words_per_sentence:.1f}"
+    ease, mean = f"{read.reading_ease:.0f}", f"{read.words_per_sentence:.1f}".replace(".", labels["decimal_point"])
     figure = labels["pairs_figure"].format(words=read.words, sentences=read.sentences, mean=mean, ease=ease)
     aim = int(target) if target.isascii() and target.isdigit() and len(target) < 4 else None
     if key == "short_answer":

@@ -77,6 +77,8 @@ def _shown(key: str, value: Any, labels: Labels) -> Any:
         return labels[f"language_{value}"]
     if key == "role":
         return labels[f"role_{value}"]
+    if key in ("mean", "ease", "least") and isinstance(value, str):
+        return value.replace(".", labels["decimal_point"])
     if key == "why":
         return labels[value]
     if key == "counts":
