@@ -219,9 +219,9 @@ class Console:
                 found = {"verdicts": [asdict(each) for each in error.verdicts]}
                 self.tools.jobs.end(job.id, "failed", str(error), found, now=self.tools.now())
             except KlartextError as error:
-                coded = isinstance(error, UserFixable) and error.code
-                found = {"said": asdict(said_of(error))} if coded else {}  # type: ignore[arg-type]  # it is one
-                self.tools.jobs.end(job.id, "failed", str(error), found, now=self.tools.now())
+                is_coded = isinstance(error, UserFixable) and error.code
+                words = {"said": asdict(said_of(error))} if is_coded and isinstance(error, UserFixable) else {}
+                self.tools.jobs.end(job.id, "failed", str(error), words, now=self.tools.now())
             except Exception as error:
                 log.error("a job failed", exc_info=error, extra={"fields": {"job": job.id, "kind": job.kind}})
                 self.tools.jobs.end(job.id, "failed", type(error).__name__, {}, now=self.tools.now())
