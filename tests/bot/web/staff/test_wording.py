@@ -116,7 +116,7 @@ def test_what_somebody_must_mend_and_what_the_trail_names_has_words_in_both_lang
                 named["trail_did"] |= {each for each in actions if isinstance(each, str)}
             elif node.func.id in ("BadData", "UserFixable", "Unreachable", "StopNotNoted"):
                 codes = [each.value for each in node.keywords if each.arg == "code"]
-                named["finding"] |= {each.value for each in codes if isinstance(each, ast.Constant)}
+                named["finding"] |= {str(each.value) for each in codes if isinstance(each, ast.Constant)}
 
     keys = {f"{kind}_{code.replace('-', '_').replace(' ', '_')}" for kind, codes in named.items() for code in codes}
     assert len(keys) > 40
