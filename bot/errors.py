@@ -42,7 +42,17 @@ class KlartextError(Exception):
 
 
 class UserFixable(KlartextError):
-    """An error that the person at the keyboard can mend. `str()` is one line that names the next command."""
+    """An error that the person at the keyboard can mend. `str()` is one line that names the next command.
+
+    Attributes:
+        code: Names the sentence, for who says it in other words or another language; empty where nobody does.
+        values: What stands in it, by name.
+    """
+
+    def __init__(self, line: str, *, code: str = "", values: Mapping[str, Any] | None = None) -> None:
+        super().__init__(line)
+        self.code = code
+        self.values = dict(values or {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from bot.editorial.people import (
     CLOSED_FOR,
     HERE,
     IDLE,
+    LONGEST_PASSWORD,
     LONGEST_SESSION,
     MOST_NAME,
     MOST_WRONG,
@@ -156,7 +157,10 @@ class SqlPeople:
             is_own = by == before.name
             if password is not None:
                 if row.one_time and is_own and self.passwords.is_right(row.password or "", password):
-                    raise BadData("This is the password that you were given. Choose one that nobody else knows.")
+                    raise BadData(
+                        "This is the password that you were given. Choose one that nobody else knows.",
+                        code="password-given",
+                    )
                 row.password, row.wrong, row.closed_until = self.passwords.hash(password), 0, None
                 row.one_time = not is_own
                 session.execute(delete(PlaceRow).where(PlaceRow.person == row.id, PlaceRow.is_device.is_(False)))
@@ -321,23 +325,31 @@ class SqlPeople:
         for label, value in (("login", person.login), ("name", person.name)):
             if not value.strip() or value != value.strip() or len(value) > MOST_NAME or not value.isprintable():
                 raise BadData(
-                    f"The {label} {value[:MOST_NAME]!r} cannot be used: 1 to {MOST_NAME} printable characters."
+                    f"The {label} {value[:MOST_NAME]!r} cannot be used: 1 to {MOST_NAME} printable characters.",
+                    code=f"{label}-long",
+                    values={"most": MOST_NAME},
                 )
         if not person.outside and not _LOGIN.fullmatch(person.login):
             raise BadData(
-                f"The login {person.login!r} cannot be used: letters a to z, digits, and . _ @ + - between them."
+                f"The login {person.login!r} cannot be used: letters a to z, digits, and . _ @ + - between them.",
+                code="login-letters",
+                values={"login": person.login},
             )
         if not _NAME.fullmatch(person.name) or _folded(person.name).endswith(RESERVED):
             raise BadData(
                 f"The name {person.name!r} cannot be used: Latin letters, digits, spaces and . , ' - only, so that no "
-                "two look alike, and none that the program uses itself."
+                "two look alike, and none that the program uses itself.",
+                code="name-letters",
+                values={"name": person.name},
             )
         if odd := sorted(set(person.roles) - set(ROLES)):
             raise BadData(f"There is no role {odd[0]!r}. There are {', '.join(ROLES)}.")
         if signing := may_not_go_together(person.roles):
             raise BadData(
                 f"One account cannot be admin and {signing}: whoever hands out roles and passwords signs no texts. "
-                "Make two accounts, for two people."
+                "Make two accounts, for two people.",
+                code="admin-signs",
+                values={"role": signing},
             )
         if password is None:
             return
@@ -349,7 +361,9 @@ class SqlPeople:
                 "guessed": "it would be guessed first (part of a name, one of the usual words, or few letters)",
             }
             raise BadData(
-                f"This password cannot be used: {why[flaw]}. Take several words that nobody connects with you."
+                f"This password cannot be used: {why[flaw]}. Take several words that nobody connects with you.",
+                code=f"password-{flaw}",
+                values={"least": SHORTEST_PASSWORD, "most": LONGEST_PASSWORD},
             )
 
     def _require_free(self, session: SqlSession, person: Person, *, besides: int | None = None) -> None:
@@ -362,18 +376,26 @@ class SqlPeople:
                 if is_taken and each.id != besides:
                     belongs = "belongs" if value == each.login or key == each.folded else "once belonged"
                     raise BadData(
-                        f"The {label} {value!r} {belongs} to another account. Signatures must tell two people apart."
+                        f"The {label} {value!r} {belongs} to another account. Signatures must tell two people apart.",
+                        code=f"{label}-taken",
+                        values={"taken": value},
                     )
 
         signed = select(SignatureRow.person).where(SignatureRow.name == person.name, SignatureRow.person != besides)
         if session.scalars(signed).first() is not None:
-            raise BadData(f"The name {person.name!r} stands under signatures of somebody else. Take another one.")
+            raise BadData(
+                f"The name {person.name!r} stands under signatures of somebody else. Take another one.",
+                code="name-signed",
+                values={"taken": person.name},
+            )
 
     def _require_admin(self, session: SqlSession) -> None:
         session.flush()
         everybody = session.scalars(select(PersonRow)).all()
         if everybody and not any("admin" in _roles(row.roles) and not row.closed for row in everybody):
-            raise BadData("Nobody would be left who may hand out roles. Give somebody else the role admin first.")
+            raise BadData(
+                "Nobody would be left who may hand out roles. Give somebody else the role admin first.", code="no-admin"
+            )
 
 
 def is_gone(engine: Engine, name: str, since: datetime) -> bool:

@@ -226,9 +226,15 @@ def open_site(path: Path | None, *, exam: Path, languages: Sequence[str], sample
         if said is not None:
             texts[fact] = _checked(file, fact, said, languages)
     if "phone" not in texts:
-        raise BadData(f"{file}: `facts` lacks `phone`. Say how the department is reached, and when.")
+        raise BadData(
+            f"{file}: `facts` lacks `phone`. Say how the department is reached, and when.", code="site-no-phone"
+        )
     if not all(_holds(text, read.phone) for text in texts["phone"].values()):
-        raise BadData(f"{file}: the texts of `phone` do not all hold the number {read.phone!r}. Write it there, too.")
+        raise BadData(
+            f"{file}: the texts of `phone` do not all hold the number {read.phone!r}. Write it there, too.",
+            code="site-phone",
+            values={"phone": read.phone},
+        )
     opening = None
     if read.opening is not None:
         opening = tuple(tuple(_span(span) for span in read.opening.get(day, ())) for day in DAYS)
@@ -279,19 +285,25 @@ def _read(file: Path, exam: Path) -> _File:
         read = _File.model_validate(document.data)
     except ValidationError as error:
         first = error.errors()[0]
-        raise _told(Finding(file, document.line(first["loc"]), "", _in_plain_words(first), "")) from None
+        place = {"place": ".".join(str(step) for step in first["loc"])}
+        code = {"missing": "missing", "extra_forbidden": "extra", "value_error": "value"}.get(first["type"], "kind")
+        line, problem = document.line(first["loc"]), _in_plain_words(first)
+        raise _told(Finding(file, line, "", problem, "", code=code, values=place)) from None
     here = exam.resolve()
     known = {here.name} | exams_in(here.parent) | exams_in(data_folder("qa_pairs"))
     for name in read.exams:
         if name not in known:
             problem = f"`exams` names {name!r}, which is no exam here; known: {', '.join(sorted(known))}."
-            raise _told(Finding(file, document.line(("exams", name)), "", problem, ""))
+            line = document.line(("exams", name))
+            raise _told(Finding(file, line, "", problem, "", code="exam", values={"name": name}))
     return read
 
 
 def _told(finding: Finding) -> BadData:
     place = f"{finding.path}:{finding.line}" if finding.line else str(finding.path)
-    return BadData(" ".join(filter(None, (f"{place}: {finding.problem}", finding.remedy, _WHERE_TO_LOOK))))
+    line = " ".join(filter(None, (f"{place}: {finding.problem}", finding.remedy, _WHERE_TO_LOOK)))
+    # The line of the file: pages say the rest in their own language.
+    return BadData(line, code=f"site-{finding.code or 'odd'}", values={"line": finding.line, **finding.values})
 
 
 def _in_plain_words(error: ErrorDetails) -> str:
@@ -326,7 +338,9 @@ def _checked(file: Path, fact: str, said: Mapping[str, str], languages: Sequence
         if not 0 < len(text) <= MOST_CHARACTERS:
             raise BadData(
                 f"{file}: `{fact}` in {language!r} has {len(text)} characters and may have 1 to {MOST_CHARACTERS}. "
-                "Write it in the languages of the catalog, in a few short sentences."
+                "Write it in the languages of the catalog, in a few short sentences.",
+                code="site-length",
+                values={"fact": fact, "language": language, "characters": len(text), "most": MOST_CHARACTERS},
             )
         found[language] = text
     return found

@@ -142,7 +142,7 @@ def _of_site(candidate: Candidate, folder: Path, record: Mapping[str, Any], toda
     if text == candidate.site_text:
         return
     if flaw := flaw_of_site(text, candidate.base, today=today.date()):
-        raise BadData(flaw)
+        raise flaw
     released = candidate.released_site_text
     draft = candidate.site_draft or Draft(candidate.exam, "", SITE_DRAFT, None, text_hash(released) if released else "")
     conflict = _state(candidate, "", SITE_DRAFT) != record["site"]

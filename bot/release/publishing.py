@@ -230,7 +230,11 @@ class Publisher:
         known = {each for one in self.releases.all() for pairs in one.content["shown"].values() for each in pairs}
         if pair_id not in known:
             some = ", ".join(sorted(known)[:5]) or "none"
-            raise BadData(f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …")
+            raise BadData(
+                f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …",
+                code="not-shown",
+                values={"pair": pair_id},
+            )
         self._stop(Stop(self.now(), by, "withdraw", pair_id, why=why), f"{pair_id} is withdrawn")
 
     def lift(self, pair_id: str, *, by: str, why: str) -> None:
@@ -238,9 +242,13 @@ class Publisher:
         withdrawn = Stops.of(self.releases.stops()).withdrawn
         if pair_id not in withdrawn:
             some = ", ".join(sorted(withdrawn)) or "none"
-            raise BadData(f"{pair_id!r} is not withdrawn ({some}). See `klartext stop list`.")
+            raise BadData(
+                f"{pair_id!r} is not withdrawn ({some}). See `klartext stop list`.",
+                code="not-withdrawn",
+                values={"pair": pair_id},
+            )
         if not why.strip():
-            raise BadData("`--why` is empty. Say why the text that was withdrawn may be shown again.")
+            raise BadData("`--why` is empty. Say why the text that was withdrawn may be shown again.", code="no-reason")
         self.note(f"{LIFT}{pair_id}", by, {}, why=why)  # first: nothing comes back to patients that nobody noted
         self.releases.stop(Stop(self.now(), by, "lift", pair_id, why=why))
 
@@ -262,7 +270,9 @@ class Publisher:
             done = self.releases.stop(stop)
         except Unreachable as error:
             raise Unreachable(
-                f"NOTHING IS STOPPED: {error} Run the same command again; while that fails, stop the service itself."
+                f"NOTHING IS STOPPED: {error} Run the same command again; while that fails, stop the service itself.",
+                code="nothing-stopped",
+                values={"told": str(error)},
             ) from error
         try:
             self.note_stop(done)
@@ -270,16 +280,20 @@ class Publisher:
             why = f"it cannot be written ({error.why}). {error.remedy}" if isinstance(error, NotAudited) else str(error)
             raise StopNotNoted(
                 f"The stop is in force: {told}. The audit log lacks it: {why} Then run `klartext stop note`, before "
-                "any backup is restored."
+                "any backup is restored.",
+                code="stop-not-noted",
+                values={"told": str(error)},
             ) from error
 
     def open_again(self, *names: str, why: str) -> None:
         """Open the chat again; that takes two people."""
         different = {person_key(name): name.strip() for name in names if name.strip()}
         if len(different) < 2:
-            raise UserFixable(f"`--by` names {len(different)} person, and opening takes two. Give `--by` twice.")
+            raise UserFixable(
+                f"`--by` names {len(different)} person, and opening takes two. Give `--by` twice.", code="one-person"
+            )
         if not Stops.of(self.releases.stops()).closed:
-            raise BadData("The chat is open. See `klartext stop list`.")
+            raise BadData("The chat is open. See `klartext stop list`.", code="chat-open")
         both = ", ".join(different.values())
         self.note(STOP_END, both, {}, why=why)
         self.releases.stop(Stop(self.now(), both, "open", why=why))
@@ -396,7 +410,7 @@ def errors_of(folder: Path, *, today: date) -> list[Finding]:
 
 
 def summary(each: Release) -> str:
-    """Return in a few words what a release holds."""
+    """Return in a few words what a release holds, as commands say it."""
     content = each.content
     counts = ", ".join(f"{len(pairs)} pairs ({language})" for language, pairs in content["shown"].items())
     versions = "/".join(dict.fromkeys(content["versions"].values()))

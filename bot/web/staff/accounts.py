@@ -193,7 +193,7 @@ class Accounts(Area):
         try:
             self.tools.people.change(person, by=person.name, password=wanted)
         except BadData as error:
-            return self.account(visit, line=str(error), status=400)
+            return self.account(visit, line=self.renderer.told_of(error, visit.language), status=400)
         response = go_to("/login", told="password")
         keep_secret(response, visit, "")
         return response
@@ -234,7 +234,7 @@ class Accounts(Area):
             person = Person(0, login, name, _roles(visit), visit.language)
             self.tools.people.add(person, visit.said("password"), by=visit.who.name)
         except BadData as error:
-            return self.everybody(visit, line=str(error), status=400)
+            return self.everybody(visit, line=self.renderer.told_of(error, visit.language), status=400)
         return go_to("/people", told="saved")
 
     def one(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
@@ -260,7 +260,7 @@ class Accounts(Area):
             )
             self.tools.people.change(wanted, by=visit.who.name, password=visit.said("password") or None)
         except BadData as error:
-            return self.one(visit, line=str(error), status=400)
+            return self.one(visit, line=self.renderer.told_of(error, visit.language), status=400)
         return go_to("/people", told="saved")
 
     def _meant(self, visit: StaffVisit) -> Person:

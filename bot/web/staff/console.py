@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 
 from bot.editorial.jobs import Cancelled
 from bot.editorial.people import Person
-from bot.errors import BadData, Busy, KlartextError, Unreachable
+from bot.errors import BadData, Busy, KlartextError, Unreachable, UserFixable
 from bot.web.logs import request_id
 from bot.web.middleware import CONSOLE
 from bot.web.page.visit import FORM, MULTIPART
@@ -31,6 +31,7 @@ from bot.web.staff.area import MOST_FILE_BYTES, Address, Area, Work
 from bot.web.staff.rendering import HERE, LANGUAGES, MenuItem, StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Refused, Tools
 from bot.web.staff.visit import StaffVisit, read_staff_visit
+from bot.web.staff.wording import said_of
 
 log = logging.getLogger("klartext")
 MOST_BYTES = 4 * 1024 * 1024  # of a form: a pair with its variants; files to import are larger and read elsewhere
@@ -187,7 +188,9 @@ class Console:
         except (StaffProblem, KlartextError):  # that may be just what is wrong
             visit = StaffVisit(path=request.url.path)
         labels = self.renderer.labels(visit.language)
-        said = labels["problem_line"] if problem.line else labels.get(problem.sentence, labels["error_500"])
+        said: str = labels["problem_line"] if problem.line else labels.get(problem.sentence, labels["error_500"])
+        if isinstance(error, UserFixable) and error.code:
+            said = self.renderer.told_of(error, visit.language)
         if visit.wants_json:
             return JSONResponse({"error": problem.line or said, "request_id": request_id()}, problem.status)
         values = {"said": said, "told_as": problem.line, "request_id": request_id()}
@@ -217,7 +220,9 @@ class Console:
                 found = {"verdicts": [asdict(each) for each in error.verdicts]}
                 self.tools.jobs.end(job.id, "failed", str(error), found, now=self.tools.now())
             except KlartextError as error:
-                self.tools.jobs.end(job.id, "failed", str(error), {}, now=self.tools.now())
+                is_coded = isinstance(error, UserFixable) and error.code
+                words = {"said": asdict(said_of(error))} if is_coded and isinstance(error, UserFixable) else {}
+                self.tools.jobs.end(job.id, "failed", str(error), words, now=self.tools.now())
             except Exception as error:
                 log.error("a job failed", exc_info=error, extra={"fields": {"job": job.id, "kind": job.kind}})
                 self.tools.jobs.end(job.id, "failed", type(error).__name__, {}, now=self.tools.now())

@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import Pair
-from bot.curation.scrub import scrub
 from bot.editorial.inbox import (
     KINDS,
     SIMPLE,
@@ -175,6 +174,7 @@ class InboxArea(Area):
             listed=listed,
             clusters=found.clusters,
             total=found.items,
+            questions=self._questions(found.groups, items),
             page_number=page,
             pages=pages,
             kinds=KINDS,
@@ -205,6 +205,17 @@ class InboxArea(Area):
             if found.groups:
                 break
         return found, number
+
+    def _questions(self, groups: Sequence[Group], items: Mapping[int, Item]) -> dict[str, str]:
+        """Return what the pairs that are suggested for groups answer, in the language of the group."""
+        candidate, found = self.tools.candidate(), dict[str, str]()
+        for group in groups:
+            first = items.get(group.first)
+            known = first is not None and group.pair and first.language in candidate.base.catalogs
+            pair = candidate.pair(first.language, group.pair) if known and first is not None else None
+            if pair is not None:
+                found[group.pair] = pair.question
+        return found
 
     def _pairs_named(self, words: str) -> frozenset[str]:
         """Return the pairs, drafts among them, whose name or question holds all words."""
@@ -291,7 +302,7 @@ class InboxArea(Area):
             return self._begin_pair(visit, items)
         if wish not in SIMPLE:
             raise StaffProblem(HTTPStatus.BAD_REQUEST)
-        note = scrub(visit.said("note").strip()[:500], items[0].language).text if wish == "staff" else ""
+        note = visit.said("note").strip()[:MOST_ANSWER] if wish == "staff" else ""
         decision = Decision(wish, secrets.token_hex(8), [item.id for item in items], note=note)
         if (refused := self._stored(visit, decision, back)) is not None:
             return refused
@@ -331,7 +342,9 @@ class InboxArea(Area):
         ids = [_number(each) for each in visit.all_said("item")]
         for each in visit.all_said("cluster"):
             rows = self.tools.inbox.rows(Wanted(cluster=_cluster_number(each)))
-            ids += [row.id for row in sorted(rows, key=lambda row: (row.place, row.id))]
+            calm = [row for row in rows if row.kind != "urgent"]
+            # Emergencies among others, put together before they were kept apart, are chosen one by one.
+            ids += [row.id for row in sorted(calm or rows, key=lambda row: (row.place, row.id))]
         chosen = list(dict.fromkeys(ids))[:MOST_DECIDED]
         return [item for item in self.tools.inbox.items(chosen) if item.state == "open"]
 
@@ -422,8 +435,7 @@ class InboxArea(Area):
         return self.renderer.page("inbox_team", visit, items=shown, total=len(items), page_number=page, pages=pages)
 
     def answer(self, visit: StaffVisit) -> Response:
-        done, language = visit.said("do") == "done", visit.language
-        said = scrub(" ".join(visit.said("answer").split())[:MOST_ANSWER], language).text
+        done, said = visit.said("do") == "done", " ".join(visit.said("answer").split())[:MOST_ANSWER]
         if not done and not said:
             return go_to("/inbox/team", told="inbox_no_answer")
         id_ = _number(visit.said("item"))

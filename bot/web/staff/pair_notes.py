@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
@@ -65,11 +65,15 @@ class Written:
         fields: By name.
         flaws: What is wrong with fields that make no pair, in a word, by name.
         pair: What they make, where they make one.
+        meant: What of the variants the flaw is about.
+        copies: Variants that say nearly what stands elsewhere: the text, and a pair's id or ``suite`` and the like.
     """
 
     fields: Mapping[str, str]
     flaws: Mapping[str, str]
     pair: Pair | None
+    meant: str = ""
+    copies: Sequence[tuple[str, str]] = ()
 
 
 def notes_on(
@@ -92,7 +96,14 @@ def notes_on(
                 found[f"{language}.{name}"] = _measured(key, text, language, target, labels)
         for name, flaw in typed.flaws.items():
             note = found.setdefault(f"{language}.{name}", Notes())
-            note.items.append(Item("error", labels["pairs_rule_schema"], labels[f"pairs_flaw_{flaw}"]))
+            note.items.append(
+                Item("error", labels["pairs_rule_schema"], labels[f"pairs_flaw_{flaw}"].format(text=typed.meant))
+            )
+        for text, place in typed.copies:
+            note = found.setdefault(f"{language}.variants", Notes())
+            where = labels.get(f"inbox_copy_{place.replace(' ', '_')}", f"„{place}“")
+            told = labels["pairs_copy"].format(text=text, where=where)
+            note.items.append(Item("error", labels["pairs_rule_near_copy"], told))
     pairs = {language: each.pair for language, each in written.items() if each.pair is not None}
     for each in lint_pair(catalogs, pairs, today=today) if pairs else ():
         note = found.setdefault(f"{each.language}.{each.field}", Notes())
@@ -104,7 +115,7 @@ def notes_on(
 
 def _measured(key: str, text: str, language: str, target: str, labels: Labels) -> Notes:
     read, how = measure(text, language), formula(language)
-    ease, mean = f"{read.reading_ease:.0f}", f"{read.words_per_sentence:.1f}"
+    ease, mean = f"{read.reading_ease:.0f}", f"{read.words_per_sentence:.1f}".replace(".", labels["decimal_point"])
     figure = labels["pairs_figure"].format(words=read.words, sentences=read.sentences, mean=mean, ease=ease)
     aim = int(target) if target.isascii() and target.isdigit() and len(target) < 4 else None
     if key == "short_answer":

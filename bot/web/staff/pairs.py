@@ -11,6 +11,7 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import COUNTRIES, Pair
+from bot.catalog.exchange.tables import for_excel
 from bot.editorial.candidate import Candidate, Stage
 from bot.editorial.inbox import MARK, Decided, Decision, asked_of, chosen_of
 from bot.editorial.pair_fields import (
@@ -30,7 +31,7 @@ from bot.editorial.workbench import UNFINISHED, Draft, Origin, Stale, pair_hash,
 from bot.text import unseen_in, without_unseen
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions
-from bot.web.staff.inbox_adding import personal
+from bot.web.staff.inbox_adding import Adder, personal
 from bot.web.staff.pair_list import PAGE, SORTS, STAGES, Asked, Row, Shelf, as_csv, as_json, stage_counts
 from bot.web.staff.pair_notes import Notes, Written, notes_on
 from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
@@ -69,6 +70,8 @@ class Side:
         flaws: What is wrong, in a word, by field.
         pair: What the fields make; None: nothing, or no pair.
         cleaned: The fields of which characters were taken out that no screen shows.
+        meant: The new variants with what may be somebody's name, day or number.
+        copies: New variants that say nearly what stands elsewhere, each with where.
     """
 
     language: str
@@ -83,6 +86,8 @@ class Side:
     flaws: dict[str, str] = field(default_factory=dict)
     pair: Pair | None = None
     cleaned: Sequence[str] = ()
+    meant: str = ""
+    copies: Sequence[tuple[str, str]] = ()
 
     @property
     def can_wait(self) -> bool:
@@ -112,6 +117,7 @@ class Pairs(Area):
         super().__init__(tools, renderer)
         self._shelf = Shelf()
         self._collisions = Collisions(tools)
+        self._adder = Adder(tools.workbench, tools.candidate)
 
     def addresses(self) -> Sequence[Address]:
         return [
@@ -138,6 +144,9 @@ class Pairs(Area):
         if visit.query.get("as") == "csv":
             headers = {"Content-Disposition": f'attachment; filename="{candidate.exam}-pairs.csv"'}
             return Response(as_csv(rows), media_type="text/csv; charset=utf-8", headers=headers)
+        if visit.query.get("as") == "excel":
+            headers = {"Content-Disposition": f'attachment; filename="{candidate.exam}-pairs.csv"'}
+            return Response(for_excel(as_csv(rows)), media_type="text/csv; charset=utf-8", headers=headers)
         start = (asked.page - 1) * PAGE
         return self.renderer.page(
             "pairs",
@@ -225,6 +234,7 @@ class Pairs(Area):
         if stored:
             self._decide_asked(visit, pair_id)
         saved = "pairs_saved_cleaned" if any(side.cleaned for side in sides) else "pairs_saved"
+        saved = "pairs_saved_copies" if any(side.copies for side in sides) else saved
         return go_to(f"/pairs/{pair_id}", told=saved if stored else "pairs_unchanged")
 
     def _decide_asked(self, visit: StaffVisit, pair_id: str) -> None:
@@ -333,6 +343,9 @@ class Pairs(Area):
         fields = _fields_as(draft, pair)
         side = Side(language, fields, marks=marks_of(fields), draft=draft, pair=pair)
         self._describe(side, candidate, pair_id)
+        if draft is not None:
+            new = _new_lines(fields, [released] if released is not None else [])
+            side.copies = self._adder.copies(new, language, besides=pair_id)
         return side
 
     def _describe(self, side: Side, candidate: Candidate, pair_id: str) -> None:
@@ -393,16 +406,20 @@ class Pairs(Area):
         marked = {name: fields.get(name, "") for name in ("question", "variants")}
         side.flaws |= {name: "long" for name, text in fields.items() if len(text) > MOST_LONG.get(name, MOST_OTHER)}
         side.flaws |= {name: "mark" for name, text in marked.items() if MARK.search(text)}
-        old = {_line(each.text) for other in known for each in other.variants}
-        new = [line for line in map(_line, fields.get("variants", "").splitlines()) if line and line not in old]
-        if any(personal(line, language, sure=True) for line in new):
-            side.flaws.setdefault("variants", "personal")
+        new = _new_lines(fields, known)
+        side.copies = self._adder.copies(new, language, besides=pair_id)
+        sure = bool(visit.said("sure"))
+        found = {line: flaw for line in new if (flaw := personal(line, language, sure=sure))}
+        if found:
+            # What is surely about somebody comes first: it is not for anybody to confirm.
+            side.flaws.setdefault("variants", "personal" if "personal" in found.values() else "name")
+            side.meant = "; ".join(found)
         return side
 
     def _notes(self, visit: StaffVisit, candidate: Candidate, sides: Sequence[Side]) -> dict[str, Notes]:
         return notes_on(
             candidate.base.catalogs,
-            {side.language: Written(side.fields, side.flaws, side.pair) for side in sides},
+            {side.language: Written(side.fields, side.flaws, side.pair, side.meant, side.copies) for side in sides},
             self.renderer.labels(visit.language),
             today=self.tools.now().date(),
         )
@@ -466,6 +483,12 @@ def _is_flawed(visit: StaffVisit, side: Side) -> bool:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _new_lines(fields: Mapping[str, str], known: Sequence[Pair]) -> list[str]:
+    """Return the variants that none of these pairs has."""
+    old = {_line(each.text) for other in known for each in other.variants}
+    return [line for line in map(_line, fields.get("variants", "").splitlines()) if line and line not in old]
 
 
 def _marks(written: str) -> dict[str, str]:

@@ -45,7 +45,7 @@ class Place(Area):
         if text == candidate.site_text:
             return go_to("/place", told="pairs_unchanged")
         if flaw := flaw_of_site(text, candidate.base, today=self.tools.now().date()):
-            return self._page(visit, candidate, text, flaw=flaw)
+            return self._page(visit, candidate, text, flaw=self.renderer.told_of(flaw, visit.language))
         made = draft or Draft(candidate.exam, "", SITE_DRAFT, None, _hash(candidate))
         try:
             self.tools.workbench.save(replace(made, content={"text": text}), by=visit.who, now=self.tools.now())

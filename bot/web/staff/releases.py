@@ -20,7 +20,7 @@ from bot.editorial.people import Person
 from bot.editorial.workbench import NEAR_MISS
 from bot.errors import BadData, KlartextError, StopNotNoted, UserFixable
 from bot.release.contents import Contents
-from bot.release.publishing import Standstill, errors_of, summary
+from bot.release.publishing import Standstill, errors_of
 from bot.release.release import Release, Side, Unpacked, differences
 from bot.release.stops import StopKind, Stops
 from bot.web.logs import request_id
@@ -85,7 +85,7 @@ class ReleasePages(Area):
             visit,
             status=status,
             line=line,
-            releases=[(each, summary(each)) for each in all_],
+            releases=[(each, _holds(each)) for each in all_],
             in_force=in_force,
             source=candidate.source,
             ready=ready,
@@ -195,7 +195,7 @@ class ReleasePages(Area):
             "release",
             visit,
             release=chosen,
-            summary=summary(chosen),
+            holds=_holds(chosen),
             lines=list(differences(old, new)) + (_learned(old.contents, new.contents) if old is not None else []),
             other=other,
             in_force=in_force,
@@ -230,8 +230,16 @@ class ReleasePages(Area):
             line=line,
             acts=list(reversed(acts)),
             now=Stops.of(acts),
-            pairs=sorted({pair for pairs in shown.values() for pair in pairs}),
+            pairs=(pairs := sorted({pair for pairs in shown.values() for pair in pairs})),
+            questions={pair: self._question(visit, pair) for pair in (*pairs, *Stops.of(acts).withdrawn)},
         )
+
+    def _question(self, visit: StaffVisit, pair_id: str) -> str:
+        """Return what a pair answers, in the language of who asks where it is there; empty: it is not there now."""
+        candidate = self.tools.candidate()
+        languages = sorted(candidate.base.catalogs, key=lambda language: language != visit.language)
+        found = (candidate.released_pair(language, pair_id) for language in languages)
+        return next((pair.question for pair in found if pair is not None), "")
 
     def withdraw(self, visit: StaffVisit) -> Response:
         pair = visit.said("pair")
@@ -271,9 +279,9 @@ class ReleasePages(Area):
             stop(visit.who.name, why)
         except StopNotNoted as error:
             self._note_stop(visit, kind, second)
-            return self.stop_page(visit, line=str(error))
+            return self.stop_page(visit, line=self.renderer.told_of(error, visit.language))
         except UserFixable as error:
-            return self.stop_page(visit, line=str(error), status=400)
+            return self.stop_page(visit, line=self.renderer.told_of(error, visit.language), status=400)
         self._note_stop(visit, kind, second)
         return go_to("/stop", told="stop")
 
@@ -383,6 +391,15 @@ class ReleasePages(Area):
         else:
             publisher.roll_back(number, by=by, wait_s=PREPARING_S, tell=waiting)
         return {"to": "/releases"}
+
+
+def _holds(each: Release) -> Said:
+    """Return what a release holds, for pages: how many pairs by language, and whether its names are of accounts."""
+    content = each.content
+    counts = {language: len(pairs) for language, pairs in content["shown"].items()}
+    versions = "/".join(dict.fromkeys(content["versions"].values()))
+    label = "release_holds_verified" if each.has_verified_names else "release_holds_typed"
+    return Said(label, {"exam": content["exam"], "versions": versions, "counts": counts})
 
 
 def _sound(exam: Path, *, today: date) -> Verdict:

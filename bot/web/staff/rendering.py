@@ -15,12 +15,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from bot.editorial.people import Task
-from bot.errors import BadData
+from bot.errors import BadData, UserFixable
 from bot.web.middleware import CONSOLE
 from bot.web.page.rendering import HERE as PAGE
 from bot.web.page.rendering import StaticFile, static_file
 from bot.web.staff.visit import StaffVisit
-from bot.web.staff.wording import Label, in_words
+from bot.web.staff.wording import Label, in_words, said_of
 
 HERE = Path(__file__).parent
 LANGUAGES = ("de", "en")
@@ -98,6 +98,10 @@ class StaffRenderer:
 
     def labels(self, language: str) -> Mapping[str, Label]:
         return self._labels[language]
+
+    def told_of(self, error: UserFixable, language: str) -> str:
+        """Return what a page says of an error that somebody can mend."""
+        return in_words(said_of(error), self._labels[language])
 
     def page(self, name: str, visit: StaffVisit, *, status: int = 200, **values: Any) -> Response:
         """Return a page of a template; it finds `t` (labels), `say`, `visit` and the handler's values."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any
 
-from bot.errors import Finding
+from bot.errors import Finding, UserFixable
 
 Labels = Mapping[str, str]
 MOST_QUOTED = 160  # characters of a text that a finding names
@@ -45,11 +45,14 @@ class Said:
     language: str = ""
 
 
-def said_of(finding: Finding) -> Said:
-    """Return what a page says of a finding: what is wrong, and what to do on the page."""
-    if finding.code:
-        label, language = f"finding_{finding.code.replace('-', '_')}", finding.path.stem
-        return Said(label, {"pair": finding.where, **finding.values}, finding.where, language)
+def said_of(finding: Finding | UserFixable) -> Said:
+    """Return what a page says of a finding or an error: what is wrong, and what to do on the page."""
+    label = f"finding_{finding.code.replace('-', '_')}" if finding.code else ""
+    if isinstance(finding, UserFixable):
+        return Said(label, finding.values) if label else Said("finding_untold", {"told": str(finding)})
+    if label:
+        values = {"pair": finding.where, "line": finding.line, "file": finding.path.name, **finding.values}
+        return Said(label, values, finding.where, finding.path.stem)
     values = {"file": finding.path.name, "line": finding.line, "told": f"{finding.problem} {finding.remedy}".strip()}
     return Said("finding_of_file", values)
 
@@ -72,6 +75,17 @@ def _shown(key: str, value: Any, labels: Labels) -> Any:
         return labels[f"pairs_{value}"]
     if key in ("here", "there") and f"language_{value}" in labels:
         return labels[f"language_{value}"]
+    if key == "role":
+        return labels[f"role_{value}"]
+    if key in ("mean", "ease", "least") and isinstance(value, str):
+        return value.replace(".", labels["decimal_point"])
+    if key == "why":
+        return labels[value]
+    if key == "counts":
+        return ", ".join(
+            labels["release_pairs"].format(n=count, language=labels.get(f"language_{code}", code))
+            for code, count in value.items()
+        )
     if key == "standing":
         return labels[f"sign_is_{value.replace(' ', '_')}"]
     if key == "what":

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+import bot
 from bot.catalog import agreement
 from bot.catalog import lint as lint_module
 from bot.catalog.lint import lint
-from bot.errors import Finding
+from bot.errors import BadData, Finding
 from bot.web.staff.rendering import HERE, LANGUAGES, load_texts
+from bot.web.staff.trail import about
 from bot.web.staff.wording import Label, Said, in_words, said_of
 from harness.staff_pages import runs
 from tests.bot.release.exams import change_pairs, write_exam
@@ -23,6 +25,7 @@ TEXTS = load_texts([HERE, runs.HERE])
 # Counts that stand behind a noun, or beside one that is the same for one and many.
 ONE_FOR_ALL = {"desk_deleted", "desk_minutes", "figures_simulated_hint", "inbox_size", "inbox_text", "inbox_turn"}
 ONE_FOR_ALL |= {"password_hint", "exchange_clashes", "exchange_confirm", "exchange_copies", "exchange_without"}
+ONE_FOR_ALL |= {"desk_answers", "desk_late", "desk_sure_more"}  # never of one
 ONE_FOR_ALL |= {"pairs_page", "pairs_wanted_short", "pairs_pulled_more"}
 
 
@@ -95,3 +98,39 @@ def test_counts_have_a_word_for_one_and_a_word_for_many() -> None:
     for language in LANGUAGES:
         counted = {key for key, text in TEXTS[language].items() if "{n}" in text and "{n:" not in text}
         assert counted <= ONE_FOR_ALL | {"inbox_staff_since"}, counted - ONE_FOR_ALL
+
+
+def test_what_somebody_must_mend_and_what_the_trail_names_has_words_in_both_languages() -> None:
+    """Codes of errors that pages show, of what an import leaves out, and actions of the trail, as the source has them."""
+    named: dict[str, set[str]] = {"finding": set(), "import": set(), "trail_did": set()}
+    for path in sorted(Path(bot.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            given = [*node.args, *(each.value for each in node.keywords if each.arg == "code")]
+            texts = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            if node.func.id == "Remark" and texts:
+                named["import"].add(texts[-1])
+            elif node.func.id == "Act":
+                actions = (each.value for each in node.args[2:3] if isinstance(each, ast.Constant))
+                named["trail_did"] |= {each for each in actions if isinstance(each, str)}
+            elif node.func.id in ("BadData", "UserFixable", "Unreachable", "StopNotNoted"):
+                codes = [each.value for each in node.keywords if each.arg == "code"]
+                named["finding"] |= {str(each.value) for each in codes if isinstance(each, ast.Constant)}
+
+    keys = {f"{kind}_{code.replace('-', '_').replace(' ', '_')}" for kind, codes in named.items() for code in codes}
+    assert len(keys) > 40
+    for language in LANGUAGES:
+        assert keys <= set(TEXTS[language])
+        assert not {key for key in keys if COMMANDS.search(TEXTS[language][key])}
+
+
+def test_an_error_is_said_in_the_language_of_who_reads_it_and_one_without_a_code_is_for_technicians() -> None:
+    coded = BadData("One account cannot be admin and curator.", code="admin-signs", values={"role": "curator"})
+
+    assert "„Verwaltung“ und „Redaktion“" in in_words(said_of(coded), TEXTS["de"])
+    assert "geben" in in_words(said_of(BadData("Odd.")), TEXTS["de"]).casefold()
+    assert about("pair duration de", TEXTS["de"]) == "Paar duration (Deutsch)"
+    assert about("near miss duration de", TEXTS["en"]) == "Near miss of duration (German)"
+    assert about("account anna", TEXTS["de"]) == "Konto anna"
+    assert about("sentences de", TEXTS["de"]) == "Eigene Sätze des Programms (Deutsch)"
