@@ -260,7 +260,7 @@ class ReleasePages(Area):
             return self.stop_page(visit, line=str(error))
         except UserFixable as error:
             return self.stop_page(visit, line=str(error), status=400)
-        return go_to("/stop", told="stop")
+        return go_to("/stop", told="stop_sample" if self.tools.sample else "stop")
 
     def _chosen(self, visit: StaffVisit) -> Release:
         written = visit.parts["number"]
