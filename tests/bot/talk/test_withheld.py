@@ -18,7 +18,7 @@ from bot.ports import StoredConversation
 from bot.release.in_force import InForce
 from bot.release.release import Release
 from bot.release.stops import Stop, Stops
-from bot.sentences.reply import SENTENCES, Content, Reply
+from bot.sentences.reply import SENTENCES, Content, Reply, SiteText
 from bot.talk.conversation import Conversation, Message
 from bot.talk.dialogue import State
 from bot.talk.reactions import Reaction, Reactions
@@ -95,6 +95,21 @@ def _own_words(language: str) -> dict[str, list[str]]:
 
 def _after(pair: Pair, language: str) -> State:
     return State(language, last_pair=pair.id, last_question=pair.question)
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_what_stands_for_a_stopped_answer_is_followed_by_the_sites_number(ward: Ward, language: str) -> None:
+    pair = ward.pairs(language)[0]
+    ward.stop(pair.id)
+
+    reply = ward.react(State(language), pair.question).reply
+    who_writes = ward.react(State(language, writes=True), pair.question).reply
+
+    for told, fact in ((reply, "phone"), (who_writes, "written")):
+        place = [part.text for part in told.parts].index(SENTENCES[language]["withheld"])
+        behind = told.parts[place + 1]
+        assert isinstance(behind, SiteText)
+        assert behind.fact == fact
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
