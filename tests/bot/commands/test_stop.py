@@ -97,7 +97,7 @@ def test_the_same_text_signed_by_everybody_again_stays_stopped_and_that_is_said(
 
 def test_a_stop_takes_an_id_as_it_is_typed_says_what_open_pages_show_and_names_the_nearest(ward: Ward) -> None:
     refused = ward.run("stop", "pair", "paine", "--by", "Anna", "--force", fails=True).stderr
-    assert "No release shows a pair 'paine'. The nearest: pain. See `klartext qa list`." in refused
+    assert "No release shows a pair 'paine'. The nearest: pain, duration. See `klartext qa list`." in refused
     assert ward.stops() == []
 
     said = ward.run("stop", "pair", "PAIN", "--by", "Anna", "--force").stdout
