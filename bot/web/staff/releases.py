@@ -252,7 +252,7 @@ class ReleasePages(Area):
             return self.stop_page(visit, line=self.renderer.labels(visit.language)["stop_second_wrong"], status=400)
         return self._stopped(visit, lambda by, why: self.tools.publisher.open_again(by, second.name, why=why))
 
-    def _stopped(self, visit: StaffVisit, stop: Callable[[str, str], None]) -> Response:
+    def _stopped(self, visit: StaffVisit, stop: Callable[[str, str], object]) -> Response:
         why = visit.said("why").strip()[:MOST_NOTE]
         try:
             stop(visit.who.name, why)
