@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -344,3 +344,9 @@ def _checked(file: Path, fact: str, said: Mapping[str, str], languages: Sequence
             )
         found[language] = text
     return found
+
+
+def in_zone(at: datetime, zone: tzinfo | None) -> str:
+    """Return a moment to the minute as people at the place read it, with the name of its zone."""
+    here = at.astimezone(zone)
+    return f"{here:%Y-%m-%d %H:%M} {here.tzname()}"

@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import TRAIL_RESTORED, AuditLine, AuditTrail, os_user, returned
+from bot.catalog.site import in_zone
 from bot.commands.installation import ForceOption, require_served, tell
-from bot.commands.moments import in_zone, local_zone, moment
+from bot.commands.moments import local_zone, moment
 from bot.errors import UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
 from bot.ports import AuditEvent, SeenAudit

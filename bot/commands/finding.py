@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,8 +15,10 @@ import typer
 
 from bot.adapters.audit_log import os_user
 from bot.catalog.approval import FOREIGN, FORM, SENTENCES, SITE
+from bot.catalog.near_ids import nearest
+from bot.catalog.site import in_zone
 from bot.commands.installation import ForceOption, require_served, tell
-from bot.commands.moments import in_zone, local_zone, moment
+from bot.commands.moments import local_zone, moment
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
 from bot.ports import AuditEvent, Finder, FoundConversation, Records, Sought, StoredReply, StoredTurn
@@ -201,10 +202,8 @@ class _Search:
             raise BadData(f"No text {text.pair_id}@{text.hash} was ever shown here. Of this pair were: {known}{more}.")
         if self._is_pair(text):
             raise BadData(f"No text of the pair {text.pair_id!r} was ever shown here.")
-        known_pairs = sorted(self._pairs())
-        near = get_close_matches(text.pair_id, known_pairs, n=MOST_NAMED, cutoff=0.4) or known_pairs[:MOST_NAMED]
-        named = f"The nearest: {', '.join(near)}." if near else "No pair was."
-        raise BadData(f"No pair {text.pair_id!r} was ever shown here. {named} See `klartext qa list`.")
+        near = nearest(text.pair_id, self._pairs())
+        raise BadData(f"No pair {text.pair_id!r} was ever shown here. {near} See `klartext qa list`.")
 
     def _is_pair(self, text: _Text) -> bool:
         return text.pair_id in self._pairs()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,8 +15,9 @@ import typer
 from bot.adapters.audit_log import os_user
 from bot.catalog.catalog import language_files, locate
 from bot.catalog.fhir_files import write_text
+from bot.catalog.site import in_zone
 from bot.commands.installation import ForceOption, require_served, tell, tell_database
-from bot.commands.moments import in_zone, local_zone
+from bot.commands.moments import local_zone
 from bot.errors import BadData, NotSent, StopNotNoted, UserFixable, friendly_errors
 from bot.interview.values.fhir_json import as_object
 from bot.languages.opening import open_languages
@@ -41,6 +42,13 @@ RUNNING = (
     "Conversations that have begun keep their release: a text that is wrong is withdrawn from them, too, by "
     "`klartext stop pair`."
 )
+WITHDRAWN = (
+    "{pair} is withdrawn. Patients who ask for it are told that the answer is being checked. A page that stands open "
+    "takes it back when its patient opens a part of an answer, writes, or comes back to it, and within seconds while "
+    "a call for staff is open; until then, and without JavaScript until it is loaded again, it shows what it showed. "
+    "Printed and saved copies keep it."
+)
+MOST_NAMED = 3  # texts that one person signed
 NumberArgument = Annotated[int, typer.Argument(help="Number of the release.", min=1)]
 
 
@@ -98,16 +106,16 @@ def make(
         settings = Settings.from_environment(data=data)
         contents = Files(catalog, questionnaire, site).gather(settings)
         tell_database(settings)
-        publisher = make_publisher(settings, _now)
+        publisher = _publisher(settings)
         made = publisher.make(contents, locate(catalog), by=_who(by), note=note)
         print(f"Release {made.name}: {summary(made)}")
         for language, pairs in made.content["left_out"].items():
             for pair_id, why in pairs.items():
                 print(f"  left out: {pair_id} ({language}): {why}")
-        for line in publisher.standstill(made).lines():
+        for line in publisher.standstill(made).lines(publisher.zone()):
             print(line)
-        for what, names in made.after_reset.items():
-            print(f"  signed within 24 h after somebody else set the account's password: {what} by {', '.join(names)}")
+        for line in _signed_after_reset(made):
+            print(line)
         if not made.has_verified_names:
             print(
                 f"klartext: {NOT_VERIFIED}: who signed was typed by whoever ran the command, and nobody logged in. "
@@ -116,6 +124,20 @@ def make(
                 file=sys.stderr,
             )
         print(f"Put it into force with `klartext release activate {made.number}`.")
+
+
+def _signed_after_reset(made: Release) -> Iterator[str]:
+    """Yield a line for each person who signed shortly after somebody else had given their account a password."""
+    texts: dict[str, list[str]] = {}
+    for what, names in made.after_reset.items():
+        for name in names:
+            texts.setdefault(name, []).append(what)
+    for name, signed in texts.items():
+        more = f" and {len(signed) - MOST_NAMED} more" if len(signed) > MOST_NAMED else ""
+        yield (
+            f"  {name} signed {len(signed)} text{'' if len(signed) == 1 else 's'} within 24 h after somebody else set "
+            f"the account's password: {', '.join(signed[:MOST_NAMED])}{more}. Ask this person in person."
+        )
 
 
 @release.command("list")
@@ -154,7 +176,7 @@ def diff(
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         tell_database(settings)
-        publisher = make_publisher(settings, _now)
+        publisher = _publisher(settings)
         before = other if other is not None else publisher.releases.in_force()
         new, old = publisher.side(number), publisher.side(before) if before is not None else None
         lines = list(differences(old, new))
@@ -176,7 +198,7 @@ def activate(
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         tell_database(settings)
-        publisher = make_publisher(settings, _now)
+        publisher = _publisher(settings)
         chosen = publisher.activate(number, by=_who(by), wait_s=wait, tell=_say)
         print(f"Release {chosen.name} is in force. {RUNNING}")
 
@@ -197,7 +219,7 @@ def as_fhir(
         if (out is None) is not push:
             raise UserFixable("Say where to: `--out FILE`, or `--push` for the FHIR server.")
         settings = for_server(Settings.from_environment(data=data), server)
-        publisher = make_publisher(settings, _now)
+        publisher = _publisher(settings)
         chosen = publisher.existing(number)
         publisher.keys.require(chosen)
         _require_not_withdrawn(chosen, publisher.releases.stops())
@@ -253,7 +275,7 @@ def rollback(
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         tell_database(settings)
-        publisher = make_publisher(settings, _now)
+        publisher = _publisher(settings)
         chosen = publisher.roll_back(to, by=_who(by), wait_s=wait, tell=_say, force=force)
         print(f"Release {chosen.name} is in force. {RUNNING}")
 
@@ -270,6 +292,10 @@ def _who(by: str) -> str:
 
 def _say(line: str) -> None:
     print(line, flush=True)
+
+
+def _publisher(settings: Settings) -> Publisher:
+    return make_publisher(settings, _now, zone=lambda: local_zone(settings))
 
 
 def _now() -> datetime:
@@ -290,8 +316,8 @@ def pair(
     """Withdraw a pair at once, in all languages, releases and processes. Signing the same text again lifts nothing."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        done = f"{pair_id} is withdrawn. Patients who ask for it are told that the answer is being checked."
-        _stop_first(lambda: publisher.withdraw(pair_id, by=_who(by), why=why), done, found)
+        known = publisher.shown_pair(pair_id)
+        _stop_first(lambda: publisher.withdraw(known, by=_who(by), why=why), WITHDRAWN.format(pair=known), found)
 
 
 @stop.command()
@@ -314,8 +340,8 @@ def lift(
     """Show a withdrawn pair again with the text that was withdrawn, at once, in all releases and processes."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        publisher.lift(pair_id, by=_who(by), why=why)
-        print(f"The stop of {pair_id} is lifted. Patients who ask for it are shown its text again.")
+        lifted = publisher.lift(pair_id, by=_who(by), why=why)
+        print(f"The stop of {lifted} is lifted. Patients who ask for it are shown its text again.")
         _tell_reach(found)
 
 
@@ -324,7 +350,7 @@ def note(data: DataOption = None) -> None:
     """Write the stops into the audit log that it lacks: it could not be written, or a command was killed."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
-        publisher, lacking = make_publisher(settings, _now), stops_taken_back(settings).unnoted
+        publisher, lacking = _publisher(settings), stops_taken_back(settings).unnoted
         for each in lacking:
             publisher.note_stop(each)
             print(f"noted: {action_of(each)}, {in_zone(each.at, local_zone(settings))}, by {each.by}")
@@ -395,7 +421,7 @@ def _stopping(data: Path | None, *, force: bool) -> tuple[Publisher, Served]:
     settings = Settings.from_environment(data=data)
     found = require_served(settings, force=force)
     tell(found)
-    return make_publisher(settings, _now), found
+    return _publisher(settings), found
 
 
 def _tell_reach(found: Served) -> None:

@@ -13,9 +13,10 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
+from bot.catalog.site import in_zone
 from bot.commands.auditing import UNSEEN
 from bot.commands.installation import tell_database
-from bot.commands.moments import in_zone, local_zone
+from bot.commands.moments import local_zone
 from bot.editorial.acts import NOTHING, Act, first_flaw, first_lost
 from bot.editorial.acts_fhir import audit_bundle
 from bot.editorial.people import ROLES, Person, Role

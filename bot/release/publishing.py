@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
@@ -14,6 +14,8 @@ from typing import Protocol
 from bot.catalog.approval import SPOKEN, Approvals, IsOurs, person_key
 from bot.catalog.catalog import Country
 from bot.catalog.lint import lint
+from bot.catalog.near_ids import as_typed, nearest
+from bot.catalog.site import in_zone
 from bot.errors import BadData, Finding, NotAudited, StopNotNoted, Unreachable, UserFixable
 from bot.release.contents import Contents
 from bot.release.release import (
@@ -78,18 +80,17 @@ class Standstill:
     held: tuple[tuple[str, str, Withdrawn], ...] = ()
     ended: tuple[tuple[str, str, Withdrawn], ...] = ()
 
-    def lines(self) -> Iterator[str]:
-        """Yield what has to be said of it, loudly."""
-        for pair_id, language, stop in self.held:
+    def lines(self, zone: tzinfo | None = None) -> Iterator[str]:
+        """Yield what has to be said of it, loudly: once for each pair; `zone`: of the place, default the system's."""
+        for pair_id, named in _by_pair(self.held, zone):
             yield (
-                f"STILL STOPPED: {pair_id} ({language}), withdrawn {stop.at:%Y-%m-%d %H:%M} UTC by {stop.by}: patients "
-                "are told that it is being checked. Signatures do not lift a stop: change the text and have two people "
-                f"sign it, or run `klartext stop lift {pair_id} --why TEXT`."
+                f"STILL STOPPED: {named}: patients are told that it is being checked. Signatures do not lift a stop: "
+                f"change the text and have two people sign it, or run `klartext stop lift {pair_id} --why TEXT`."
             )
-        for pair_id, language, stop in self.ended:
+        for _, named in _by_pair(self.ended, zone):
             yield (
-                f"THE STOP ENDS: {pair_id} ({language}), withdrawn {stop.at:%Y-%m-%d %H:%M} UTC by {stop.by}: its text "
-                "was changed, and two people have signed it since. Patients are shown it with this release."
+                f"THE STOP ENDS: {named}: its text was changed, and two people have signed it since. Patients are "
+                "shown it with this release."
             )
 
     @property
@@ -97,6 +98,17 @@ class Standstill:
         """Return how many there are, for the audit log."""
         counted = {"still_stopped": len(self.held), "stops_ended": len(self.ended)}
         return {what: count for what, count in counted.items() if count}
+
+
+def _by_pair(stopped: Sequence[tuple[str, str, Withdrawn]], zone: tzinfo | None) -> Iterator[tuple[str, str]]:
+    """Yield each pair with its languages in brackets, when it was withdrawn and by whom."""
+    languages: dict[str, list[str]] = {}
+    for pair_id, language, _ in stopped:
+        languages.setdefault(pair_id, []).append(language)
+    stops = {pair_id: stop for pair_id, _, stop in stopped}
+    for pair_id, spoken in languages.items():
+        stop = stops[pair_id]
+        yield pair_id, f"{pair_id} ({', '.join(spoken)}), withdrawn {in_zone(stop.at, zone)} by {stop.by}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +121,11 @@ class Publisher:
         country: Of this installation.
         program: Version of this program.
         ready_for: Returns how many processes serve patients, and how many could serve a release at once.
-        note: Writes into the audit log.
         note: Writes into the audit log: before anything is done, but for a stop, which waits for nothing.
         now: The clock.
         open_languages: Takes the languages that a release brings from a folder.
         accounts_only: Whether only signatures count that people made who had logged in.
+        zone: Returns the time zone of the place, for what is told; default: None, the system's. No stop asks for it.
     """
 
     releases: Releases
@@ -125,6 +137,7 @@ class Publisher:
     now: Callable[[], datetime]
     open_languages: Callable[[Path | None, Sequence[str]], None]
     accounts_only: bool = False
+    zone: Callable[[], tzinfo | None] = lambda: None
 
     def manifest(self, contents: Contents) -> str:
         """Return what a release of these contents holds.
@@ -217,6 +230,22 @@ class Publisher:
             ended += [(each, language, stops.withdrawn[each]) for each in pairs if each in was - now]
         return Standstill(tuple(held), tuple(ended))
 
+    def shown_pair(self, typed: str) -> str:
+        """Return the id of a pair that some release shows, in whatever case it was typed.
+
+        Raises:
+            BadData: There is none; the nearest are named.
+        """
+        known = {each for one in self.releases.all() for pairs in one.content["shown"].values() for each in pairs}
+        found = as_typed(typed, known)
+        if found is None:
+            raise BadData(
+                f"No release shows a pair {typed!r}. {nearest(typed, known)} See `klartext qa list`.",
+                code="not-shown",
+                values={"pair": typed},
+            )
+        return found
+
     def withdraw(self, pair_id: str, *, by: str, why: str) -> None:
         """Withdraw a pair at once, in all languages, releases and processes.
 
@@ -227,23 +256,20 @@ class Publisher:
             Unreachable: Nothing is stopped, the database takes nothing.
             StopNotNoted: It is stopped, and the audit log lacks it.
         """
-        known = {each for one in self.releases.all() for pairs in one.content["shown"].values() for each in pairs}
-        if pair_id not in known:
-            some = ", ".join(sorted(known)[:5]) or "none"
-            raise BadData(
-                f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …",
-                code="not-shown",
-                values={"pair": pair_id},
-            )
+        pair_id = self.shown_pair(pair_id)
         self._stop(Stop(self.now(), by, "withdraw", pair_id, why=why), f"{pair_id} is withdrawn")
 
-    def lift(self, pair_id: str, *, by: str, why: str) -> None:
-        """Show a withdrawn pair again, in all releases with an approved text of it; somebody has to say why."""
+    def lift(self, typed: str, *, by: str, why: str) -> str:
+        """Show a withdrawn pair again, in all releases with an approved text of it; somebody has to say why.
+
+        Return its id, in whatever case it was typed.
+        """
         withdrawn = Stops.of(self.releases.stops()).withdrawn
-        if pair_id not in withdrawn:
+        pair_id = as_typed(typed, withdrawn)
+        if pair_id is None:
             some = ", ".join(sorted(withdrawn)) or "none"
             raise BadData(
-                f"{pair_id!r} is not withdrawn ({some}). See `klartext stop list`.",
+                f"{typed!r} is not withdrawn ({some}). See `klartext stop list`.",
                 code="not-withdrawn",
                 values={"pair": pair_id},
             )
@@ -251,6 +277,7 @@ class Publisher:
             raise BadData("`--why` is empty. Say why the text that was withdrawn may be shown again.", code="no-reason")
         self.note(f"{LIFT}{pair_id}", by, {}, why=why)  # first: nothing comes back to patients that nobody noted
         self.releases.stop(Stop(self.now(), by, "lift", pair_id, why=why))
+        return pair_id
 
     def close(self, *, by: str, why: str) -> None:
         """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call.
@@ -326,8 +353,9 @@ class Publisher:
             return path[-2]
         if taken_back is not None:
             raise BadData(
-                f"Before release {taken_back.number}, which was gone back to at {taken_back.at:%Y-%m-%d %H:%M} UTC, "
-                "no other was in force. Choose one of `klartext release list` with `--to`."
+                f"Before release {taken_back.number}, which was gone back to at "
+                f"{in_zone(taken_back.at, self.zone())}, no other was in force. "
+                "Choose one of `klartext release list` with `--to`."
             )
         raise BadData("No other release was ever in force. Choose one of `klartext release list` with `--to`.")
 
@@ -342,7 +370,7 @@ class Publisher:
         self.note(action, switch.by, {"release": chosen.number, **standstill.counts})
         for pair_id in dict.fromkeys(pair_id for pair_id, _, _ in standstill.ended):
             self.note(f"{ENDED}{pair_id}", switch.by, {"release": chosen.number})
-        for line in standstill.lines():
+        for line in standstill.lines(self.zone()):
             tell(line)
         return self._switch(switch, wait_s, tell)
 

@@ -28,8 +28,10 @@ BEFORE_ANSWERS = frozenset({"fear", "shame", "sadness", "sleepless"})
 MANNERS = frozenset({"hello", "thanks", "farewell", "okay", "aside"})
 MOST_MANNERS, SURE_MANNERS = 12, 0.9
 # Sentences that send to a human being, whose number and hours then follow.
+WITHHELD = "withheld"  # what stands for an answer that may not be shown just now
 CALLING = (
     *("declined", "none_chosen", "not_sure", "refusal", "staff_called", "call_somebody", "place_unknown"),
+    WITHHELD,
     *("more_missing", "easy_missing", "same_intro_third", "no_pairs", "feel_fear", "feel_sleepless", "feel_sadness"),
     *("feel_shame_again", "feel_anger", "feel_annoyed", "feel_insult_again", "feel_confused_again", "feel_robot"),
 )
@@ -163,13 +165,20 @@ def with_contact(reply: Reply, site: Site | None, *, writes: bool = False) -> Re
     if contact is None or any(isinstance(part, SiteText) for part in reply.parts):
         return reply
     place = calling[-1] + 1
-    while place < len(reply.parts) and _goes_on(reply.parts[place]):
+    # What stands for a withheld answer is whole; another answer may come behind it.
+    while (
+        not _stands_for_withheld(reply.parts[calling[-1]]) and place < len(reply.parts) and _goes_on(reply.parts[place])
+    ):
         place += 1
     return replace(reply, parts=(*reply.parts[:place], contact, *reply.parts[place:]))
 
 
 def _calls(part: Part) -> bool:
     return isinstance(part, Interface) and part.key.startswith(CALLING)
+
+
+def _stands_for_withheld(part: Part) -> bool:
+    return isinstance(part, Interface) and part.key == WITHHELD
 
 
 def _goes_on(part: Part) -> bool:

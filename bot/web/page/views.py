@@ -29,6 +29,7 @@ from bot.sentences.reply import (
 )
 from bot.talk.conversation import Taken
 from bot.talk.messages import switches_to
+from bot.talk.reception import is_withdrawn
 from bot.web.page.rendering import Labels
 
 Kind = Literal["answer", "place", "say", "taken", "ask", "hint", "entries", "quiet"]
@@ -100,6 +101,7 @@ class TurnView:
         helplines: Whom else the reply names, also once the alarm was called off.
         flag: What the patient said of the answer.
         can_flag: Whether there is an answer to say something of.
+        withdrawn: Whether the answer was taken back since, and a sentence that says so stands in its place.
     """
 
     number: int
@@ -112,6 +114,7 @@ class TurnView:
     helplines: tuple[Helpline, ...]
     flag: FlagReason | None
     can_flag: bool
+    withdrawn: bool
 
     @property
     def taken(self) -> int:
@@ -150,7 +153,8 @@ class Shown:
             call=numbers(country, language) if urgent else (),
             helplines=tuple(line for key in keys for line in helplines(key, country, language)),
             flag=mine[-1] if mine else None,
-            can_flag=taken.turn.decision == "answered",
+            can_flag=taken.turn.decision == "answered" and not is_withdrawn(reply),
+            withdrawn=is_withdrawn(reply),
         )
 
     def blocks(self, reply: Reply, *, without: str = "no key") -> Iterator[Block]:

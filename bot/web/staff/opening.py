@@ -155,10 +155,10 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     def approvers() -> frozenset[int]:
         return frozenset(each.id for each in people.all() if each.may("approve") and not each.closed)
 
-    publisher = make_publisher(settings, now)
+    zone, place = _place(settings, folder, sample=sample)
+    publisher = make_publisher(settings, now, zone=lambda: zone)
     if publisher.accounts_only:
         publisher.keys.prove(b"")  # without a key nobody could sign
-    zone, place = _place(settings, folder, sample=sample)
     inbox = make_inbox(settings, request_id=request_id)
     people = make_people(settings, now, request_id=request_id)
     tools = Tools(

@@ -272,7 +272,7 @@ class ReleasePages(Area):
         )
 
     def _stopped(
-        self, visit: StaffVisit, kind: StopKind, stop: Callable[[str, str], None], *, second: str = ""
+        self, visit: StaffVisit, kind: StopKind, stop: Callable[[str, str], object], *, second: str = ""
     ) -> Response:
         why = visit.said("why").strip()[:MOST_NOTE]
         try:
@@ -283,7 +283,7 @@ class ReleasePages(Area):
         except UserFixable as error:
             return self.stop_page(visit, line=self.renderer.told_of(error, visit.language), status=400)
         self._note_stop(visit, kind, second)
-        return go_to("/stop", told="stop")
+        return go_to("/stop", told="stop_sample" if self.tools.sample else "stop")
 
     def _note_stop(self, visit: StaffVisit, kind: StopKind, second: str) -> None:
         """Note a stop in the trail once it is in force; why stands in the audit log. No trail is in its way."""

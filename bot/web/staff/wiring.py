@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -86,8 +86,10 @@ def make_inbox(settings: Settings, *, request_id: Callable[[], str] = lambda: ""
     return SqlInbox(database(settings), request_id)
 
 
-def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher:
-    """Return what makes releases and puts them into force, as the settings say."""
+def make_publisher(
+    settings: Settings, now: Callable[[], datetime], *, zone: Callable[[], tzinfo | None] = lambda: None
+) -> Publisher:
+    """Return what makes releases and puts them into force, as the settings say; `zone`: of the place."""
     from bot.adapters.audit_log import os_user
     from bot.adapters.release_keys import SiteKeys
     from bot.release.publishing import Publisher
@@ -108,6 +110,7 @@ def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher
         now,
         open_languages,
         accounts_only=settings.approvals == ACCOUNTS,
+        zone=zone,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from dataclasses import replace
 from datetime import datetime
@@ -110,7 +111,12 @@ def test_a_file_that_was_edited_is_refused_by_the_name_of_its_line(department: O
     assert "approved" in department.typed("qa", "approve", str(department.exam))
     made = department.typed("release", "make", str(department.exam))
     assert "not verified" not in made
-    assert "signed within 24 h after somebody else set the account's password: pair pain de by Anna, Bert" in made
+    reset = [line.strip() for line in made.splitlines() if "within 24 h after somebody else set" in line]
+    assert [line.split()[0] for line in reset] == ["Anna", "Bert"]  # one line each, however many texts
+    counted = re.search(r"signed (\d+) texts within .* and (\d+) more\. Ask this person in person\.", reset[0])
+    assert counted is not None
+    assert int(counted[1]) - int(counted[2]) == 3
+    assert made.splitlines()[-1].startswith("Put it into force with ")
     assert json.loads(department.typed("release", "list", "--json").splitlines()[0])["names"] == "verified"
 
 

@@ -6,13 +6,17 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.release.publishing import Standstill
+from bot.release.stops import Withdrawn
 from tests.bot.release.departments import Department
 from tests.bot.release.exams import change_pairs
+from tests.bot.web.serving import always_open
 from tests.conftest import Run
 
 # Root may write everything: without capabilities it may not.
@@ -89,6 +93,48 @@ def test_the_same_text_signed_by_everybody_again_stays_stopped_and_that_is_said(
     assert "withdrawn: nothing." in ward.run("stop", "list").stdout
     assert ward.noted()[-1] == "stop-lift pain"
     ward.run("release", "fhir", "2", "--out", ward.exam.parent / "x.json")
+
+
+def test_a_stop_takes_an_id_as_it_is_typed_says_what_open_pages_show_and_names_the_nearest(ward: Ward) -> None:
+    refused = ward.run("stop", "pair", "paine", "--by", "Anna", "--force", fails=True).stderr
+    assert "No release shows a pair 'paine'. The nearest: pain, duration. See `klartext qa list`." in refused
+    assert ward.stops() == []
+
+    said = ward.run("stop", "pair", "PAIN", "--by", "Anna", "--force").stdout
+    assert said.startswith("pain is withdrawn. ")
+    assert "A page that stands open takes it back when its patient opens a part of an answer" in said
+    assert ward.stops() == ["withdraw pain"]
+    assert ward.run("stop", "lift", "Pain", "--why", "x", "--force").stdout.startswith("The stop of pain is lifted.")
+
+
+def test_times_of_stops_are_those_of_the_place_everywhere(ward: Ward, tmp_path: Path) -> None:
+    ward.environ |= always_open(tmp_path)  # in Berlin, and the machine may be elsewhere
+    ward.run(*STOP)
+
+    listed = ward.run("stop", "list").stdout.splitlines()[0]
+    made = _sign_anew(ward)
+    put = ward.run("release", "activate", "2").stdout
+
+    at = " ".join(listed.split()[:3])
+    assert at.split()[2] in ("CET", "CEST")
+    for said in (made, put):
+        assert f"STILL STOPPED: pain (de), withdrawn {at} by Anna: " in said
+        assert "UTC" not in said
+    assert made.splitlines()[-1] == "Put it into force with `klartext release activate 2`."
+
+
+def test_a_pair_that_stays_stopped_is_told_once_with_its_languages() -> None:
+    stop = Withdrawn(datetime(2026, 11, 26, 9, 0, tzinfo=UTC), "Anna", 1, frozenset())
+    held = tuple((pair, language, stop) for language in ("de", "en") for pair in ("pain", "costs"))
+
+    told = list(Standstill(held, held[:1]).lines(UTC))
+
+    assert [each.split(",")[0] for each in told] == [
+        "STILL STOPPED: pain (de",
+        "STILL STOPPED: costs (de",
+        "THE STOP ENDS: pain (de)",
+    ]
+    assert "pain (de, en), withdrawn 2026-11-26 09:00 UTC by Anna" in told[0]
 
 
 def test_a_new_text_that_two_sign_ends_the_stop_loudly_and_going_back_keeps_it(ward: Ward) -> None:

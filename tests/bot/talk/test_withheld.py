@@ -18,7 +18,7 @@ from bot.ports import StoredConversation
 from bot.release.in_force import InForce
 from bot.release.release import Release
 from bot.release.stops import Stop, Stops
-from bot.sentences.reply import SENTENCES, Content, Reply
+from bot.sentences.reply import SENTENCES, Content, Reply, SiteText
 from bot.talk.conversation import Conversation, Message
 from bot.talk.dialogue import State
 from bot.talk.reactions import Reaction, Reactions
@@ -82,6 +82,11 @@ def _is_withheld(reply: Reply) -> bool:
     return SENTENCES[reply.language]["withheld"] in [part.text for part in reply.parts]
 
 
+def _besides_the_site(reply: Reply) -> list[str]:
+    """Return what is said but the site's number, which follows every sentence that sends to the telephone."""
+    return [part.text for part in reply.parts if not isinstance(part, SiteText)]
+
+
 def _own_words(language: str) -> dict[str, list[str]]:
     """Return questions in patients' own words, by the pair that they are about."""
     found: dict[str, list[str]] = {}
@@ -95,6 +100,21 @@ def _own_words(language: str) -> dict[str, list[str]]:
 
 def _after(pair: Pair, language: str) -> State:
     return State(language, last_pair=pair.id, last_question=pair.question)
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_what_stands_for_a_stopped_answer_is_followed_by_the_sites_number(ward: Ward, language: str) -> None:
+    pair = ward.pairs(language)[0]
+    ward.stop(pair.id)
+
+    reply = ward.react(State(language), pair.question).reply
+    who_writes = ward.react(State(language, writes=True), pair.question).reply
+
+    for told, fact in ((reply, "phone"), (who_writes, "written")):
+        place = [part.text for part in told.parts].index(SENTENCES[language]["withheld"])
+        behind = told.parts[place + 1]
+        assert isinstance(behind, SiteText)
+        assert behind.fact == fact
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -157,7 +177,7 @@ def test_whatever_is_said_of_an_answer_that_was_stopped_since_nothing_of_it_come
         ]
 
         for reply in replies:
-            assert [part.text for part in reply.parts] == [SENTENCES[language]["withheld"]], text
+            assert _besides_the_site(reply) == [SENTENCES[language]["withheld"]], text
             assert reply.choices == ()
 
 
@@ -174,7 +194,7 @@ def test_a_stopped_pair_that_was_on_offer_is_told_by_its_number_and_offered_no_m
     later = Conversation.resume(ward.assistant, records, opened, at=NOW)
     assert [later.may_show(part) for part in later.choices][:2] == [False, True]
     taken = later.take(Message("pick", "", choice=1), at=NOW)
-    assert [part.text for part in taken.reply.parts] == [SENTENCES["de"]["withheld"]]
+    assert _besides_the_site(taken.reply) == [SENTENCES["de"]["withheld"]]
     assert (taken.turn.decision, taken.turn.pair_id) == ("declined", None)
 
     again = Conversation.begin(ward.assistant, records, replace(opened, id="again")).turn("Röntgen", at=NOW)
@@ -182,7 +202,7 @@ def test_a_stopped_pair_that_was_on_offer_is_told_by_its_number_and_offered_no_m
     assert [part.pair_id for part in again.choices if isinstance(part, Content)] == offered[1:]
     ward.stop(*offered)
     none = Conversation.begin(ward.assistant, records, replace(opened, id="none")).turn("Röntgen", at=NOW)
-    assert [part.text for part in none.parts] == [SENTENCES["de"]["withheld"]]
+    assert _besides_the_site(none) == [SENTENCES["de"]["withheld"]]
     assert none.choices == ()
 
 

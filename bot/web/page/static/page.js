@@ -32,10 +32,7 @@ async function send(form, submitter) {
     said = "";
   }
   busy(false);
-  const failed = document.getElementById("send-failed");
-  failed.textContent = said || failed.dataset.text;
-  failed.hidden = false;
-  failed.scrollIntoView({ block: "center" });
+  failed(said || document.getElementById("send-failed").dataset.text);
 }
 
 // What is typed while a message is on its way is kept: all that stands in the box but the message itself.
@@ -44,11 +41,19 @@ function typedSince(sent) {
   return value.startsWith(sent) ? value.slice(sent.length).trimStart() : value;
 }
 
+function failed(said) {
+  const place = document.getElementById("send-failed");
+  place.textContent = said;
+  place.hidden = false;
+  place.scrollIntoView({ block: "center" });
+}
+
 function show(page, sent) {
   const draft = typedSince(sent), typing = draft && document.activeElement.id === "text";
   document.querySelectorAll("#newest").forEach((old) => { old.removeAttribute("id"); });
   document.querySelectorAll("#log .amend").forEach((old) => { old.remove(); }); // it changes what was noted last
   document.querySelectorAll(".panel[role=alert]").forEach((old) => { old.removeAttribute("role"); });
+  replaceWithdrawn(page);
   for (const turn of page.querySelectorAll("#log > .turn")) {
     if (!document.getElementById(turn.id)) log.append(document.adoptNode(turn));
   }
@@ -70,6 +75,22 @@ function show(page, sent) {
   (typing ? text : said).focus({ preventScroll: true }); // nobody's next letters are to go astray
   if (typing) text.setSelectionRange(draft.length, draft.length);
   toNewest();
+}
+
+// What can be pressed changes when staff come or go, and when answers are taken back; what is being written stays.
+function replaceNow(page) {
+  const before = document.getElementById("text"), fresh = page.getElementById("now");
+  const writing = document.activeElement === before, draft = before.value;
+  const [from, to] = [before.selectionStart, before.selectionEnd];
+  document.getElementById("now").replaceWith(document.adoptNode(fresh));
+  document.getElementById("call-staff").replaceWith(document.adoptNode(page.getElementById("call-staff")));
+  document.querySelector(".not-watched").hidden = page.querySelector(".not-watched").hidden;
+  const field = document.getElementById("text");
+  field.value = draft;
+  if (writing) {
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(from, to);
+  }
 }
 
 // What the patient said last stands at the top, below the emergency bar, with the reply. Of a message that would fill

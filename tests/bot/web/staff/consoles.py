@@ -110,13 +110,14 @@ def running_console(
     exam: Path | None = None,
     assistant: Callable[[], Assistant | None] = lambda: None,
     port: int = 0,
+    sample: bool = False,
     **more: Any,
 ) -> Iterator[Staff]:
     """Serve a console with a database of its own on loopback, in a thread; `more`: further settings."""
     settings = Settings(data=folder, database_url=database or None, requests_per_minute=1_000_000, **more)
     SqlRecords.open(database or in_folder(settings.writable_data())).engine.dispose()  # it makes the schema
     content = exam or write_exam(folder / "content", languages=("de", "en"))
-    console = open_console(str(content), settings, make_records(settings), now=now, assistant=assistant)
+    console = open_console(str(content), settings, make_records(settings), now=now, assistant=assistant, sample=sample)
     app = console_alone(console, Metrics(shared_in=None), settings)
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False, lifespan="off"))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
