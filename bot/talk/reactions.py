@@ -17,7 +17,7 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.matching.remarks import BESIDE
 from bot.response import Response
-from bot.sentences.reply import Reply, interface, reply_of
+from bot.sentences.reply import Reply, SiteText, interface, reply_of
 from bot.staff.desk import Desk
 from bot.talk.calling import CALLS_STAFF, told_who_calls
 from bot.talk.context import SURELY_ALONE, announces, hear, respond_with_extract
@@ -380,12 +380,12 @@ class Reactions:
             parts = (*told.reply.parts, interface(said, "is_emergency"))
             return replace(told, reply=Reply(said, parts, way_out(after)), after=after)
         reply = emergency(state) if state.confirmed else self._told_again(state)
-        # "Gern, fragen Sie einfach" has no place below an alarm: only an answer has.
-        beside = language == reply.language and response.decision == "answered"
-        if not state.confirmed and beside:
+        answered = response.decision == "answered"
+        if not state.confirmed and language == reply.language and (answered or settles(response)):
             told = self._respond(rest_of(state, language), response)
-            after = replace(after, last_pair=told.after.last_pair)
-            return replace(told, reply=replace(reply, parts=(*reply.parts, *told.reply.parts)), after=after)
+            below = [part for part in told.reply.parts if answered or isinstance(part, SiteText)]  # no kind words
+            reply = replace(reply, parts=(*reply.parts, *below))
+            return replace(told, reply=reply, after=replace(after, last_pair=told.after.last_pair))
         return Reaction(reply, after)
 
     def _talk(self, state: State, text: str) -> Reaction | None:

@@ -382,20 +382,21 @@ def test_a_text_that_no_patient_would_read_to_its_end_is_refused(tmp_path: Path)
         assert "too long" in browser.text
 
 
-def test_a_name_in_a_new_variant_is_asked_about_and_a_copy_of_another_pair_is_said_at_saving(staff: Staff) -> None:
-    tools, browser = staff.console.tools, staff.logged_in("nele", "curator")
-    first, other = tools.candidate().base.catalogs["de"].pairs[:2]
-    named = "Frau Gerda Huber will ihren Hund Waldi mitbringen"
-    browser.open(f"{CONSOLE}/pairs/{first.id}")
-    lines = typed(browser)["de.variants"]
-    save(browser, de__variants=f"{lines}\n{named}")
-    assert browser.answer.status_code == 400
-    assert f"This may be a name or a day: “{named}”" in browser.text
-    assert ("de", first.id) not in tools.candidate().drafts
-    save(browser, sure="yes")
-    assert ("de", first.id) in tools.candidate().drafts
+def test_a_name_in_a_new_variant_is_asked_about_and_a_copy_of_another_pair_is_said_at_saving(tmp_path: Path) -> None:
+    with running_console(tmp_path) as staff:
+        tools, browser = staff.console.tools, staff.logged_in("nele", "curator")
+        first, other = tools.candidate().base.catalogs["de"].pairs[:2]
+        named = "Frau Gerda Huber will ihren Hund Waldi mitbringen"
+        browser.open(f"{CONSOLE}/pairs/{first.id}")
+        lines = typed(browser)["de.variants"]
+        save(browser, de__variants=f"{lines}\n{named}")
+        assert browser.answer.status_code == 400
+        assert f"This may be a name or a day: “{named}”" in browser.text
+        assert ("de", first.id) not in tools.candidate().drafts
+        save(browser, sure="yes")
+        assert ("de", first.id) in tools.candidate().drafts
 
-    browser.open(f"{CONSOLE}/pairs/{first.id}")
-    save(browser, de__variants=f"{lines}\n{other.question}")
-    assert "The draft is stored. But a variant stands nearly the same elsewhere already" in browser.text
-    assert f"“{other.question}” says nearly the same as a wording of „{other.id}“" in browser.text
+        browser.open(f"{CONSOLE}/pairs/{first.id}")
+        save(browser, de__variants=f"{lines}\n{other.question}")
+        assert "The draft is stored. But a variant stands nearly the same elsewhere already" in browser.text
+        assert f"“{other.question}” says nearly the same as a wording of „{other.id}“" in browser.text
