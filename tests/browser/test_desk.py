@@ -147,9 +147,9 @@ def test_every_page_hears_of_a_new_call_in_title_badge_and_sound(service: Server
     Patient(service).say("ich krieg keine luft mehr")
 
     # Whether sound goes on, too, on a page that was opened by its address is the browser's to say: the button shows it.
-    _until(page, "document.title.startsWith('(')")
+    _until(page, "document.getElementById('desk-told').textContent !== ''")
+    assert page.title().startswith("(")
     assert page.locator('.menu [data-badge="menu_desk"].urgent').is_visible()
-    assert page.locator("#desk-told").inner_text() != ""
 
 
 def test_who_is_logged_out_while_typing_is_told_why_and_goes_on_where_they_were(
