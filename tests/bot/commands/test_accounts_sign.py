@@ -116,8 +116,8 @@ def test_a_file_that_was_edited_is_refused_by_the_name_of_its_line(department: O
     counted = re.search(r"signed (\d+) texts within .* and (\d+) more\. Ask this person in person\.", reset[0])
     assert counted is not None
     assert int(counted[1]) - int(counted[2]) == 3
-    said = [line for line in made.splitlines() if not line.startswith("klartext: ")]  # what was done, without remarks
-    assert said[-1].startswith("Put it into force with ")
+    done = [line for line in made.splitlines() if not line.startswith("klartext: ")]  # without remarks
+    assert done[-1].startswith("Put it into force with ")
     assert json.loads(department.typed("release", "list", "--json").splitlines()[0])["names"] == "verified"
 
 
