@@ -271,7 +271,7 @@ class Publisher:
             raise BadData(
                 f"{typed!r} is not withdrawn ({some}). See `klartext stop list`.",
                 code="not-withdrawn",
-                values={"pair": pair_id},
+                values={"pair": typed},
             )
         if not why.strip():
             raise BadData("`--why` is empty. Say why the text that was withdrawn may be shown again.", code="no-reason")
