@@ -43,7 +43,7 @@ from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.matching.remarks import Remark, hear_remarks, is_unsure
 from bot.ports import Encoder, Neighbour, Vectors
 from bot.resources import numeric_threads
-from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine
+from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine, without_texts
 from bot.sentences.foreign_texts import URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
 from bot.sentences.wording import NO_HOUSE, House, Wording, wording_of
@@ -203,9 +203,13 @@ class Assistant:
 
     def shown(self, language: str) -> frozenset[str]:
         """Return the ids of the pairs that may be shown now."""
-        return frozenset(self._of(language).shown) - self._withheld(language)
+        return self.learned(language) - self.withheld(language)
 
-    def _withheld(self, language: str) -> frozenset[str]:
+    def learned(self, language: str) -> frozenset[str]:
+        """Return the ids of the pairs that questions are compared with, those among them that may not be shown now."""
+        return frozenset(self._of(language).shown)
+
+    def withheld(self, language: str) -> frozenset[str]:
         """Return the pairs that were learned, and may not be shown now."""
         return self._in_force.withheld(language) if self._in_force is not None else frozenset()
 
@@ -397,10 +401,12 @@ class Assistant:
         ]
         rest = iter(found[len(asked) :])
         answers = [[next(rest) for _ in of] for of in parts]
-        return [
+        decided = [
             whole if whole.fixed is not None else combine(whole, of)
             for whole, of in zip(found[: len(asked)], answers, strict=True)
         ]
+        held = self.withheld(opened.catalog.language)
+        return [without_texts(response, held) for response in decided] if held else decided
 
     def _to_foreign(self, response: Response, asked: Asked) -> Response:
         """Return the response to a message in a language that the catalog lacks; every other one as it was.
@@ -459,8 +465,7 @@ class Assistant:
     def _response(self, opened: wiring.Opened, asked: Asked, found: _Found, method: Method) -> Response:
         catalog = self.catalog(opened.catalog.language)
         ranked = tuple(Candidate(opened.shown[column], float(found.scores[column])) for column in found.order)
-        withheld = self._withheld(catalog.language)
-        decision = _without(_decision(asked.clean, ranked, method, opened.trained.thresholds), withheld)
+        decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
         level = judge_complaint(found.complaint, answered=isinstance(decision, Answered))
         instead: tuple[str, ...] = ()
         if level is not None and found.remark is not None and found.remark.is_no_complaint(found.complaint):
@@ -475,8 +480,7 @@ class Assistant:
         choices = decision.choices if isinstance(decision, Clarify) and not found.flag else ()
         why: Reason = ""
         if not found.flag and isinstance(decision, Declined):
-            held: Reason = "withheld" if isinstance(decision, _Withheld) else "out-of-scope"
-            why = "too-long" if asked.clean.too_long else "complaint" if advice else held
+            why = "too-long" if asked.clean.too_long else "complaint" if advice else "out-of-scope"
         return Response(
             question=asked.raw,
             lang=catalog.language,
@@ -507,7 +511,7 @@ class Assistant:
         likely = {
             pair_id: float(score)
             for pair_id, score in zip(opened.shown, found.scores, strict=True)
-            if pair_id in pairs.pairs and pair_id not in self._withheld(opened.catalog.language)
+            if pair_id in pairs.pairs
         }
         best = max(likely, key=lambda pair_id: likely[pair_id], default=None)
         if best is None:
@@ -566,26 +570,11 @@ class _Unread(Declined):
     """Declined without looking at what it says."""
 
 
-class _Withheld(Declined):
-    """Declined because the right answer may not be shown just now."""
-
-
-def _without(decision: Decision, withheld: frozenset[str]) -> Decision:
-    """Return a decision that shows nothing withheld: the next best answer would be a wrong one."""
-    if isinstance(decision, Answered) and decision.best.pair_id in withheld:
-        return _Withheld(f"the answer {decision.best.pair_id} is withheld")
-    if isinstance(decision, Clarify) and any(choice.pair_id in withheld for choice in decision.choices):
-        left = tuple(choice for choice in decision.choices if choice.pair_id not in withheld)
-        return replace(decision, choices=left) if left else _Withheld("all that could be meant is withheld")
-    return decision
-
-
 _NAMES: dict[type[Decision], DecisionName] = {
     Answered: "answered",
     Clarify: "clarify",
     Declined: "declined",
     _Unread: "declined",
-    _Withheld: "declined",
 }
 
 

@@ -6,7 +6,9 @@
     │   ├── BadData          any other file that cannot be read as what it should be
     │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/form/texts.py)
     │   ├── Unreachable      an endpoint, server or folder that does not answer
-    │   │   └── NotWritable  a database that answers, but stores nothing
+    │   │   ├── NotWritable  a database that answers, but stores nothing
+    │   │   └── NotAudited   the audit log takes nothing
+    │   ├── StopNotNoted     a stop is in force, and the audit log lacks it; exit 1
     │   └── MissingExtra     an optional dependency that is not installed
     ├── AlreadyStored        a stored name or number is in use: another request was faster; read again and retry
     ├── Erased               the conversation was deleted meanwhile
@@ -16,6 +18,7 @@
     ├── NotSent              a FHIR server did not take something; what was to be sent is kept
     ├── LaunchFailed         a patient who comes from a portal or EHR could not be signed in
     ├── NotTold              a contact could not be told that a patient waits for a person
+    ├── Busy                 so many want the same at once that this one has to come again
     ├── CallRefused          a call for staff that does not stand so, or that there is not
     └── GuardViolation       a reply that is not approved text (a defect: the patient gets a safe sentence instead)
 
@@ -26,12 +29,12 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 
 class KlartextError(Exception):
@@ -39,7 +42,17 @@ class KlartextError(Exception):
 
 
 class UserFixable(KlartextError):
-    """An error that the person at the keyboard can mend. `str()` is one line that names the next command."""
+    """An error that the person at the keyboard can mend. `str()` is one line that names the next command.
+
+    Attributes:
+        code: Names the sentence, for who says it in other words or another language; empty where nobody does.
+        values: What stands in it, by name.
+    """
+
+    def __init__(self, line: str, *, code: str = "", values: Mapping[str, Any] | None = None) -> None:
+        super().__init__(line)
+        self.code = code
+        self.values = dict(values or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,8 @@ class Finding:
         remedy: What to do about it.
         severity: ``error`` (unusable), ``warning`` (should be mended) or ``info``.
         rule: Short name of the check.
+        code: Names this sentence, for who says it in other words or another language; empty where nobody does.
+        values: What stands in it, by name.
     """
 
     path: Path
@@ -63,6 +78,8 @@ class Finding:
     remedy: str
     severity: str = "error"
     rule: str = "schema"
+    code: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def as_line(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else str(self.path)
@@ -89,6 +106,20 @@ class Unreachable(UserFixable):
 
 class NotWritable(Unreachable):
     """The database can be read, and not written: locked by somebody, or the disk is full."""
+
+
+class NotAudited(Unreachable):
+    """The audit log cannot be written, and what waits for it was not done; `why` and `remedy` are sentences' parts."""
+
+    def __init__(self, path: Path, *, why: str, remedy: str) -> None:
+        super().__init__(f"The audit log {path} cannot be written ({why}), so nothing was done. {remedy}")
+        self.path = path
+        self.why = why
+        self.remedy = remedy
+
+
+class StopNotNoted(UserFixable):
+    """An emergency stop is in force, and the audit log lacks it: only a restored backup would not know of it."""
 
 
 class MissingExtra(UserFixable):
@@ -168,7 +199,7 @@ class NotTold(KlartextError):
         self.reason = reason
 
 
-CallReason = Literal["none", "deleted", "left", "taken", "not_taken", "acknowledged", "unacknowledged"]
+CallReason = Literal["none", "deleted", "left", "taken", "not_taken", "acknowledged", "unacknowledged", "unanswered"]
 _OF_CALLS: dict[CallReason, str] = {
     "none": "This conversation does not wait for a person, or there is none with this id.",
     "deleted": "The patient has deleted this conversation: nothing of it is left, and nobody can write to them here.",
@@ -176,8 +207,13 @@ _OF_CALLS: dict[CallReason, str] = {
     "taken": "{name} has taken this conversation. To take it from them, send `take` your `name`, and theirs as `from`.",
     "not_taken": "Nobody has taken this conversation. Take it first.",
     "acknowledged": "This call is acknowledged already.",
+    "unanswered": "The patient has written, and nobody has answered. Answer first, or say that you leave it open.",
     "unacknowledged": "A message that calls for a person is not acknowledged. Acknowledge it first.",
 }
+
+
+class Busy(KlartextError):
+    """So many want the same at once that this one is turned away: whoever it is comes again in a minute."""
 
 
 class CallRefused(KlartextError):

@@ -495,6 +495,9 @@ class AuditEvent:
         conversations: Their ids.
         patient: The hospital's pseudonym, where it was about one patient.
         counts: How many of what.
+        why: The reason that was given for a stop, as it was typed.
+        done: When it was done, where that comes before it is noted: a stop waits for no log.
+        texts: Hashes of the approved texts that it was about.
     """
 
     action: str
@@ -502,13 +505,16 @@ class AuditEvent:
     conversations: Sequence[str] = ()
     patient: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    why: str = ""
+    done: datetime | None = None
+    texts: Sequence[str] = ()
 
 
 class Audit(Protocol):
     """Takes down who did what. What it has taken is durable, and nobody changes it unseen."""
 
     def note(self, event: AuditEvent) -> None:
-        """Write an event before what it tells of is done; raise Unreachable when it cannot be written."""
+        """Write an event, before what it tells of is done unless it says when; raise NotAudited when that fails."""
         ...
 
 
@@ -525,7 +531,7 @@ class Witness(Protocol):
     """Knows how far the audit log has gone, elsewhere than in the log."""
 
     def seen(self) -> SeenAudit | None:
-        """Return what was seen last; None where nobody has looked yet."""
+        """Return what was seen last, no lines where nobody has looked yet; None where that was taken away."""
         ...
 
     def see(self, seen: SeenAudit) -> None:

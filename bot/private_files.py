@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import logging
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -270,4 +271,32 @@ def secret_in(path: Path, name: str) -> str:
         raise UserFixable(f"{name} names {str(path)!r}, which is no text file.") from None
     if not found:
         raise UserFixable(f"{name} names {str(path)!r}, which is empty. Put the secret into it.")
+    return found
+
+
+MIN_PORTAL_KEY = 32  # characters: it says who a patient is
+_PORTAL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39}):(\S+)")
+
+
+def portal_keys(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of portals by the names of these.
+
+    Raises:
+        UserFixable: An entry has no name, a name stands twice, or a key is too short. Keys are never quoted.
+    """
+    found: dict[str, str] = {}
+    entries = re.split(r"[,\n]", secret(env, "KLARTEXT_PORTAL_KEYS") or "")
+    for number, entry in enumerate((each.strip() for each in entries if each.strip()), 1):
+        read = _PORTAL.fullmatch(entry)
+        if read is None or read[1] in found:
+            raise UserFixable(
+                f"Entry {number} of KLARTEXT_PORTAL_KEYS is not NAME:KEY, or its name stands there twice. "
+                "Write portal-a:KEY, and separate entries by commas."
+            )
+        if len(read[2]) < MIN_PORTAL_KEY:
+            raise UserFixable(
+                f"The key of {read[1]!r} in KLARTEXT_PORTAL_KEYS has {len(read[2])} characters and needs "
+                f"{MIN_PORTAL_KEY}. Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
+            )
+        found[read[1]] = read[2]
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -66,7 +66,7 @@ class Response:
         score: Of the best pair: a calibrated probability, or the cosine under that method.
         candidates: Pairs ranked, best first, whatever the decision.
         choices: Pair ids offered when clarify.
-        answer: The approved text when answered.
+        answer: The approved text when answered; None where it may not be shown just now (`why` says "withheld").
         also: Answers to further parts of a combined question.
         flag: The red flag when urgent.
         method: hybrid or cosine.
@@ -74,7 +74,7 @@ class Response:
         sample: Whether draft content may be shown.
         too_long: Whether the text exceeded what a question may hold.
         reason: Why it was declined; for staff, not for patients.
-        why: The same, in one word.
+        why: The same, in one word; or that an answer is withheld.
         level: How urgent a complaint is; "other" if it has nothing to do with the exam.
         advice: What to do about a complaint.
         elapsed_ms: Time for this question; in a batch, its share.
@@ -140,6 +140,20 @@ class Response:
         if self.remarks:
             record["remarks"] = [{"kind": one.kind, "score": round(one.probability, 4)} for one in self.remarks]
         return record
+
+
+def without_texts(response: Response, held: Collection[str]) -> Response:
+    """Return a decision without the texts of pairs that may not be shown just now.
+
+    It stays what it is: who asks on is understood as ever, and no other answer comes in the place of the right one.
+    """
+    advice = response.advice
+    also = tuple(replace(part, answer="") if part.pair_id in held else part for part in response.also)
+    if advice is not None and advice.pair_id in held:
+        advice = replace(advice, text="")
+    if response.pair_id in held:
+        return replace(response, answer=None, also=also, advice=advice, why="withheld")
+    return replace(response, also=also, advice=advice)
 
 
 def combine(whole: Response, parts: Sequence[Response]) -> Response:

@@ -19,7 +19,7 @@ from bot.catalog.catalog import COUNTRIES, Country
 from bot.editorial.identity import StaffLogin
 from bot.errors import Unreachable, UserFixable
 from bot.ports import Cutoffs
-from bot.private_files import make_private_folder, secret, secret_in
+from bot.private_files import make_private_folder, portal_keys, secret, secret_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,10 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 FhirAuth = Literal["none", "basic", "post", "jwt"]
+# Whose signatures count for a release: also names that were typed, or only those of people who had logged in.
+Signers = Literal["names", "accounts"]
+ACCOUNTS: Signers = "accounts"
+_SIGNERS: tuple[Signers, ...] = ("names", ACCOUNTS)
 Dictation = Literal["device", "vendor", "off"]
 DICTATIONS: tuple[Dictation, ...] = ("device", "vendor", "off")
 Word = TypeVar("Word", bound=str)
@@ -184,34 +188,6 @@ class Uploads:
             )
         most = _count(env, "KLARTEXT_UPLOAD_MAX_BYTES", UPLOAD_BYTES, at_most=100_000_000)
         return cls(most, tuple(UPLOAD_KINDS[name] for name in names), scan)
-
-
-MIN_PORTAL_KEY = 32  # characters: it says who a patient is
-_PORTAL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39}):(\S+)")
-
-
-def _portals(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys of portals by the names of these.
-
-    Raises:
-        UserFixable: An entry has no name, a name stands twice, or a key is too short. Keys are never quoted.
-    """
-    found: dict[str, str] = {}
-    entries = re.split(r"[,\n]", secret(env, "KLARTEXT_PORTAL_KEYS") or "")
-    for number, entry in enumerate((each.strip() for each in entries if each.strip()), 1):
-        read = _PORTAL.fullmatch(entry)
-        if read is None or read[1] in found:
-            raise UserFixable(
-                f"Entry {number} of KLARTEXT_PORTAL_KEYS is not NAME:KEY, or its name stands there twice. "
-                "Write portal-a:KEY, and separate entries by commas."
-            )
-        if len(read[2]) < MIN_PORTAL_KEY:
-            raise UserFixable(
-                f"The key of {read[1]!r} in KLARTEXT_PORTAL_KEYS has {len(read[2])} characters and needs "
-                f"{MIN_PORTAL_KEY}. Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
-            )
-        found[read[1]] = read[2]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,6 +395,7 @@ class Settings:
         prefill: Whether what a patient answered in an earlier interview here is proposed again (``KLARTEXT_PREFILL``).
         release_key: File with the private key that signs releases (``KLARTEXT_RELEASE_KEY_FILE``).
         release_trust: Public keys whose releases are shown (``KLARTEXT_RELEASE_TRUST``, by commas).
+        approvals: Whose signatures count for a release (``KLARTEXT_APPROVALS``: names or accounts).
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         audit_log: File of the audit log (``KLARTEXT_AUDIT_LOG``); None: ``audit.jsonl`` in `data`.
@@ -463,6 +440,7 @@ class Settings:
     prefill: bool = False
     release_key: Path | None = None
     release_trust: tuple[str, ...] = ()
+    approvals: Signers = "names"
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     audit_log: Path | None = None
@@ -497,7 +475,7 @@ class Settings:
             site=Path(env["KLARTEXT_SITE"]) if env.get("KLARTEXT_SITE") else None,
             languages=Path(env["KLARTEXT_LANGUAGES"]) if env.get("KLARTEXT_LANGUAGES") else None,
             link_key=secret(env, "KLARTEXT_LINK_KEY", at_least=MIN_SECRET),
-            portals=_portals(env),
+            portals=portal_keys(env),
             smart=_smart(env),
             public_url=_public_url(env),
             frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
@@ -517,6 +495,7 @@ class Settings:
             prefill=_one_of(env, "KLARTEXT_PREFILL", ("yes", "no"), "no") == "yes",
             release_key=Path(env["KLARTEXT_RELEASE_KEY_FILE"]) if env.get("KLARTEXT_RELEASE_KEY_FILE") else None,
             release_trust=_list(env, "KLARTEXT_RELEASE_TRUST"),
+            approvals=_one_of(env, "KLARTEXT_APPROVALS", _SIGNERS, "names"),
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
             otlp_url=env.get("KLARTEXT_OTLP_URL") or None,
             audit_log=Path(env["KLARTEXT_AUDIT_LOG"]).expanduser() if env.get("KLARTEXT_AUDIT_LOG") else None,

@@ -59,6 +59,11 @@ def unseen_in(text: str) -> str:
     return found[0] if found is not None else ""
 
 
+def without_unseen(text: str) -> str:
+    """Return a text without characters that no screen shows; line ends and other white space stay."""
+    return str(_UNSEEN.sub("", text))
+
+
 def fold(text: str) -> str:
     """Return lower-case words without umlauts and accents, separated by single spaces.
 

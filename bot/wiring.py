@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from bot.adapters.text_cipher import TextCipher
     from bot.editorial.figures import Figures
     from bot.release.release import Releases
-    from bot.release.restored import TakenBack
 
 
 # Heads that are in use, by their key: two releases that differ in answers only share one.
@@ -526,22 +525,6 @@ def make_audit(settings: Settings, *, request_id: Callable[[], str] = lambda: ""
     return AuditLog(path, blind_keys(settings), text_cipher(settings), request_id)
 
 
-def stops_taken_back(settings: Settings) -> TakenBack:
-    """Return which stops and releases the audit log tells of, and the database does not: a restored backup lost them.
-
-    Lines that no key vouches for are not believed.
-    """
-    from bot.release.restored import Noted, taken_back
-
-    noted = [
-        Noted(line.at, line.actor, line.action, line.counts.get("release", 0))
-        for line in make_audit(settings).read().lines
-        if line.vouched and line.at is not None
-    ]
-    releases = make_releases(settings)
-    return taken_back(noted, releases.stops(), releases.switches())
-
-
 def make_witness(settings: Settings) -> Witness:
     """Open the same database to keep how far the audit log was seen to go."""
     from bot.adapters.sql_witness import SqlWitness
@@ -583,6 +566,7 @@ def database(settings: Settings) -> Engine:
 
 
 def _database(settings: Settings) -> SqlRecords:
+    from bot.adapters.sql_acts import tell_heads
     from bot.adapters.sql_records import SqlRecords, in_folder
 
     url = settings.database_url or in_folder(settings.writable_data())
@@ -594,4 +578,5 @@ def _database(settings: Settings) -> SqlRecords:
         # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
         opened = SqlRecords.open(url, text_cipher(settings), keys, wait_s=wait_s, upgrade=False)
         _engines[url, settings.text_keys, wait_s] = opened.engine
+        tell_heads(opened.engine, make_audit(settings).see_trail)
         return opened

@@ -74,6 +74,7 @@ DOORS = {
     "bot.web.staff.simulated",
     "bot.web.staff.tools",
     "bot.web.staff.visit",
+    "bot.web.staff.wording",
     "bot.catalog.fhir_files",
     "bot.interview.form.indexed",
     "bot.interview.load",
@@ -126,7 +127,7 @@ IMPURE = (
 )
 # Packages of extras, and the modules that may import them: others load these inside functions only.
 OF_EXTRAS = {
-    "argon2": {"bot.adapters.sql_people"},
+    "argon2": {"bot.adapters.passwords"},
     "chromadb": {"bot.adapters.chroma_index"},
     "distributed": {"harness.running.on_dask"},
     "docx": {"harness.authoring.evidence.documents"},

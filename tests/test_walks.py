@@ -21,8 +21,11 @@ from tests.bot.interview.chat import mammography
 
 ROOT = Path(__file__).parents[1]
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
-A_QUESTION, A_TURN = 15, 32  # files, at most; six hear remarks, simple words, what one can do, danger, places
-AN_INTERVIEW_TURN = 54  # wanted: 30 (docs/status.md); seven of them evaluate formulas, which a library did before
+A_QUESTION, A_TURN = (
+    15,
+    33,
+)  # files, at most; six hear remarks, simple words, what one can do, danger, places; one withholds
+AN_INTERVIEW_TURN = 55  # wanted: 30 (docs/status.md); seven of them evaluate formulas, which a library did before
 QUESTIONS = ("Wie lange dauert das denn ungefähr?", "Muss ich nüchtern kommen?", "Blumenkohl und Fahrrad")
 
 

@@ -31,13 +31,15 @@ from filelock import FileLock, Timeout
 
 from bot.adapters.blind_keys import BlindKey, BlindKeys
 from bot.adapters.text_cipher import TextCipher
-from bot.errors import BadData, Unreachable
+from bot.editorial.acts import TrailEnd
+from bot.errors import BadData, NotAudited, Unreachable
 from bot.ports import AuditEvent, Life, SeenAudit
 from bot.private_files import make_private
 
 CONVERSATION, PATIENT = "audit conversation", "audit patient"  # purposes of blind values
 CARRIED = "audit.key"  # the place of a key that is handed over
 NOTHING = "0" * 64  # stands for the line before the first
+TRAIL, TRAIL_RESTORED = "trail ", "trail-restored "  # acts; the hash of the end of the trail of staff stands behind
 LOCK_S = 10.0
 CHUNK = 64 * 1024
 _MAC = re.compile(rb',"mac":"([0-9a-f]{64})"\}$')
@@ -55,6 +57,9 @@ class AuditLine:
         key: Id of the key of its blind values.
         conversations: Blind values of the conversations.
         patient: Blind value of the patient; empty where it was not about one.
+        why: The reason that was given for a stop; empty for none.
+        done: When it was done, where that came before it was noted.
+        texts: Hashes of the approved texts that it was about.
         said: The line as it was written, as JSON.
     """
 
@@ -70,6 +75,9 @@ class AuditLine:
     patient: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
     request_id: str = ""
+    why: str = ""
+    done: datetime | None = None
+    texts: tuple[str, ...] = ()
     said: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -90,7 +98,23 @@ class AuditTrail:
 
     def lacks(self, seen: SeenAudit | None) -> bool:
         """Say whether its end, or more, is missing: the last line that somebody saw is not where it was."""
-        return seen is not None and (len(self.lines) < seen.lines or self.lines[seen.lines - 1].hash != seen.last)
+        if seen is None or not seen.lines:
+            return False
+        return len(self.lines) < seen.lines or self.lines[seen.lines - 1].hash != seen.last
+
+    def is_strange_to(self, seen: SeenAudit | None) -> bool:
+        """Say whether the database knows nothing of a log that has lines: it has a witness from the start."""
+        return bool(self.lines) and seen is None
+
+    @property
+    def ends_of_trail(self) -> list[TrailEnd]:
+        """Which ends of the trail of staff it has seen, in order; lines without a key's voucher do not count."""
+        found = list[TrailEnd]()
+        for line in self.lines:
+            kind, _, hash_ = line.action.partition(" ")
+            if line.vouched and not line.flaw and line.at is not None and f"{kind} " in (TRAIL, TRAIL_RESTORED):
+                found.append(TrailEnd(line.counts.get("act", 0), hash_, line.at, f"{kind} " == TRAIL_RESTORED))
+        return found
 
     def blind(self, key: str, conversation: str) -> str:
         """Return what stands for a conversation in lines of a key that is here."""
@@ -116,7 +140,12 @@ class AuditLog:
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 
     def note(self, event: AuditEvent) -> None:
-        self._write(event, {})
+        done = {"done": event.done.astimezone(UTC).isoformat(timespec="microseconds")} if event.done else {}
+        self._write(event, {**done, **({"texts": list(event.texts)} if event.texts else {})})
+
+    def see_trail(self, number: int, hash_: str, by: str) -> None:
+        """Note how far the trail of staff goes, which lies in the database."""
+        self.note(AuditEvent(f"{TRAIL}{hash_}", by or "klartext", counts={"act": number}))
 
     def hand_over(self, event: AuditEvent) -> None:
         """Note a change of keys; the keys that lines so far were written with go along, encrypted with the new one."""
@@ -235,6 +264,7 @@ class AuditLog:
             "conversations": [key.blind(CONVERSATION, id_) for id_ in event.conversations],
             "counts": dict(event.counts),
             "request_id": self.request_id(),
+            **({"why": event.why} if event.why else {}),
             **further,
         }
         try:
@@ -278,19 +308,18 @@ class AuditLog:
             found[key.id] = key
         return found
 
-    def _cannot(self, error: OSError | Timeout) -> Unreachable:
+    def _cannot(self, error: OSError | Timeout) -> NotAudited:
         owner = self._owner()
         if isinstance(error, PermissionError) and owner:
-            return Unreachable(
-                f"The audit log {self.path} cannot be written, so nothing was done: {owner}, and this is "
-                f"{running_as()}. Run the command as the user of the service; or, where the file got a wrong owner: "
-                f"`chown {running_as()} {self.path}*`."
+            return NotAudited(
+                self.path,
+                why=f"{owner}, and this is {running_as()}",
+                remedy="Run the command as the user of the service; or, where the file got a wrong owner: "
+                f"`chown {running_as()} {self.path}*`.",
             )
         why = "locked by another process" if isinstance(error, Timeout) else error.strerror or type(error).__name__
-        return Unreachable(
-            f"The audit log {self.path} cannot be written ({why}), so nothing was done. "
-            "Make room, or set KLARTEXT_AUDIT_LOG to a file that can be written."
-        )
+        remedy = "Make room, or set KLARTEXT_AUDIT_LOG to a file that can be written."
+        return NotAudited(self.path, why=why, remedy=remedy)
 
 
 def running_as() -> str:
@@ -376,6 +405,9 @@ def _checked(
             patient=str(said["patient"]),
             counts=dict(said["counts"]),
             request_id=str(said["request_id"]),
+            why=str(said.get("why", "")),
+            done=datetime.fromisoformat(said["done"]) if "done" in said else None,
+            texts=tuple(map(str, said.get("texts", ()))),
             said=said,
         )
     except (KeyError, TypeError, ValueError):

@@ -7,6 +7,7 @@ import binascii
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -20,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from bot.catalog.approval import IsOurs
 from bot.errors import BadData, UserFixable
 from bot.release.release import Release
 
@@ -75,7 +77,11 @@ class Signer:
 
     def sign(self, release: Release) -> Release:
         """Return the release with its signature."""
-        return replace(release, signature=base64.b64encode(self.key.sign(release.signed)).decode())
+        return replace(release, signature=self.prove(release.signed))
+
+    def prove(self, said: bytes) -> str:
+        """Return a signature under some bytes, as base64."""
+        return base64.b64encode(self.key.sign(said)).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +109,16 @@ class Trust:
 
     def require(self, release: Release) -> None:
         """Raise UserFixable unless one of the keys has signed the release as it is."""
-        try:
-            signature = base64.b64decode(release.signature, validate=True)
-        except binascii.Error:
-            signature = b""
-        for key in self.keys:
-            try:
-                key.verify(signature, release.signed)
-                return
-            except InvalidSignature:
-                continue
+        if self.is_ours(release.signed, release.signature):
+            return
         raise UserFixable(
             f"Release {release.name} is not signed by a key in KLARTEXT_RELEASE_TRUST, or was changed. Make it anew "
             "with `klartext release make`, or add the key that signed it."
         )
+
+    def is_ours(self, said: bytes, signature: str) -> bool:
+        """Say whether one of the keys has made a signature (base64) under some bytes."""
+        return any(_is_signed(key.public_bytes(Encoding.Raw, PublicFormat.Raw), said, signature) for key in self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,21 @@ class SiteKeys:
 
     def require(self, release: Release) -> None:
         Trust.of(self.trusted, self.signing).require(release)
+
+    def prove(self, said: bytes) -> str:
+        return Signer.of(self.signing).prove(said)
+
+    def believed(self) -> IsOurs:
+        return Trust.of(self.trusted, self.signing).is_ours
+
+
+@lru_cache(maxsize=20_000)  # of a catalog's signatures, which each page of the console asks for
+def _is_signed(public: bytes, said: bytes, signature: str) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(base64.b64decode(signature, validate=True), said)
+    except (InvalidSignature, binascii.Error):
+        return False
+    return True
 
 
 def _public(key: Ed25519PublicKey) -> str:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Text, select, update
+from sqlalchemy import Text, event, select, update
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from bot.adapters.sql_tables import Base, talking_to
 from bot.editorial.acts import Act
+from bot.errors import KlartextError
 
 AT_ONCE = 500
+HEAD = "head of acts"
+log = logging.getLogger("klartext")
+# Is told the number and the hash of the last act, and who did it, after each transaction that added some.
+TellHead = Callable[[int, str, str], None]
+_listeners: WeakKeyDictionary[Engine, TellHead] = WeakKeyDictionary()
 
 
 class HeadRow(Base):
@@ -43,13 +51,31 @@ class ActRow(Base):
     hash: Mapped[str]
 
 
+def tell_heads(engine: Engine, tell: TellHead) -> None:
+    """Have the end of the trail told after each change; what `tell` cannot write is told with the next one."""
+    _listeners[engine] = tell
+
+
+def _tell(session: Session) -> None:
+    head, tell = session.info.pop(HEAD, None), _listeners.get(session.get_bind().engine)
+    if head is None or tell is None:
+        return
+    try:
+        tell(*head)
+    except KlartextError as error:  # what it tells of is done
+        log.error("the end of the trail was not noted", extra={"fields": {"act": head[0], "reason": str(error)}})
+
+
 def add_act(session: Session, act: Act) -> None:
     """Add an act to the transaction of what it did."""
+    if HEAD not in session.info:
+        event.listen(session, "after_commit", _tell)
     # A write first: it takes the lock, so that what is read next is the last act.
     raised = update(HeadRow).values(number=HeadRow.number + 1).returning(HeadRow.number, HeadRow.hash)
     number, previous = session.execute(raised).one()
     hashed = act.hashed(previous)
     session.execute(update(HeadRow).values(hash=hashed))
+    session.info[HEAD] = (number, hashed, act.by)
     session.add(
         ActRow(
             number=number,
@@ -71,9 +97,10 @@ class SqlActs:
 
     engine: Engine
 
-    def note(self, act: Act) -> None:
+    def note(self, *acts: Act) -> None:
         with talking_to(self.engine) as session:
-            add_act(session, act)
+            for act in acts:
+                add_act(session, act)
             session.commit()
 
     def read(self, *, what: str = "", by: str = "", before: int | None = None, most: int = 100) -> list[Act]:

@@ -10,28 +10,30 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     ColumnElement,
     DateTime,
     ForeignKey,
     Select,
     and_,
-    bindparam,
     case,
     cast,
     exists,
     func,
+    literal_column,
     or_,
     select,
     update,
 )
 from sqlalchemy.engine import CursorResult, Engine
-from sqlalchemy.orm import Mapped, aliased, mapped_column
+from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_origins import OriginRow
 from bot.adapters.sql_tables import Base, FlagRow, PatientText, TurnRow, in_utc, talking_to
 from bot.editorial.acts import Act
 from bot.editorial.inbox import (
+    MOST_MEMBERS,
     Asked,
     Decided,
     Decision,
@@ -148,7 +150,10 @@ class SqlInbox:
         found = select(key, first, count, *totals).where(*_of(wanted)).group_by(key)
         if wanted.language or wanted.since is not None or sort in ("newest", "oldest"):  # turns are large
             found = found.join(TurnRow, TurnRow.id == ItemRow.turn)
+        # Statements that hold numbers are never met again: they would fill the cache of statements.
+        cached = {"compiled_cache": None} if wanted.ids is not None else {}
         with talking_to(self.engine) as session:
+            session.connection(execution_options=cached)
             # Whoever may be in danger is read first, whatever is sorted by.
             urgent = func.max(case((ItemRow.kind == "urgent", 1), else_=0)).desc()
             rows = session.execute(found.order_by(urgent, *orders[sort]).limit(most).offset(skip)).all()
@@ -160,10 +165,11 @@ class SqlInbox:
             for cluster, kind, many, at in session.execute(told.where(*of_these).group_by(key, ItemRow.kind)):
                 kinds[cluster][kind] = many
                 newest[cluster] = max(newest.get(cluster, in_utc(at)), in_utc(at))
+            best, members = _members(session, of_these)
         groups = tuple(
-            Group(cluster, number % _FIRST, size, newest[cluster], kinds[cluster])
+            Group(cluster, number % _FIRST, size, newest[cluster], kinds[cluster], *best[cluster], members[cluster])
             for cluster, number, size, *_ in rows
-            if cluster in newest  # not erased in between
+            if cluster in newest and cluster in best  # not erased in between
         )
         return Page(groups, rows[0][3], int(rows[0][4])) if rows else Page()
 
@@ -174,6 +180,10 @@ class SqlInbox:
                 wanted = _whole().where(ItemRow.id.in_(ids[start : start + AT_ONCE]))
                 found |= {row.id: _item(row, at, language) for row, at, language in session.execute(wanted)}
         return [found[id_] for id_ in ids if id_ in found]
+
+    def count(self) -> int:
+        with talking_to(self.engine) as session:
+            return session.scalar(select(func.count()).select_from(ItemRow)) or 0
 
     def numbers(self) -> frozenset[int]:
         with talking_to(self.engine) as session:
@@ -216,6 +226,26 @@ class SqlInbox:
             add_act(session, act)
             session.commit()
 
+    def passed_on(self) -> list[Item]:
+        wanted = _whole().where(ItemRow.state == "staff").order_by(ItemRow.decided.desc(), ItemRow.id)
+        with talking_to(self.engine) as session:
+            return [_item(row, at, language) for row, at, language in session.execute(wanted)]
+
+    def answer(self, id_: int, said: str, *, done: bool, by: Person, now: datetime) -> bool:
+        with talking_to(self.engine) as session:
+            row = session.get(ItemRow, id_, with_for_update=True)
+            if row is None or row.state != "staff":
+                return False
+            if said:
+                row.note = f"{row.note}\n{by.name}, {now:%d.%m.%Y %H:%M}: {said}".strip()
+            if done:
+                row.state = "done"
+            action = "done" if done else "answer"
+            after = {"items": [id_], "batch": row.batch}
+            add_act(session, Act(now, by.name, action, "inbox", after=after, request_id=self.request_id()))
+            session.commit()
+            return True
+
     def last_batch(self, by: str) -> str:
         wanted = select(ItemRow.batch).where(ItemRow.by == by, ItemRow.state != "open")
         with talking_to(self.engine) as session:
@@ -256,6 +286,28 @@ class SqlInbox:
             what = f"pair {row.pair} {row.language}"
             add_act(session, Act(now, by.name, "keep", what, after={"text": row.text}, request_id=self.request_id()))
             session.commit()
+
+
+def _members(
+    session: Session, of_these: Sequence[ColumnElement[bool]]
+) -> tuple[dict[int, tuple[str, float]], dict[int, tuple[int, ...]]]:
+    """Return of each group the pair that fits one of its items best, with how well, and the first of its items."""
+    place = func.row_number().over(partition_by=_KEY, order_by=(ItemRow.place, ItemRow.id)).label("place")
+    surest = (
+        func.row_number().over(partition_by=_KEY, order_by=(ItemRow.probability.desc(), ItemRow.id)).label("surest")
+    )
+    columns = (_KEY.label("key"), ItemRow.id.label("id"), ItemRow.pair, ItemRow.probability, place, surest)
+    each = select(*columns).join(TurnRow, TurnRow.id == ItemRow.turn).where(*of_these).subquery()
+    few = select(each).where(or_(each.c.place <= MOST_MEMBERS + 1, each.c.surest == 1)).order_by(each.c.place)
+    best: dict[int, tuple[str, float]] = {}
+    members: dict[int, tuple[int, ...]] = {}
+    for row in session.execute(few):
+        if row.surest == 1:
+            best[row.key] = (row.pair, row.probability)
+        members.setdefault(row.key, ())
+        if 1 < row.place <= MOST_MEMBERS + 1:
+            members[row.key] += (row.id,)
+    return best, members
 
 
 # What is in no cluster stands for itself.
@@ -310,8 +362,11 @@ def _of(wanted: Wanted) -> list[ColumnElement[bool]]:
     if wanted.since is not None:
         conditions.append(TurnRow.at >= wanted.since.astimezone(UTC))
     if wanted.ids is not None:
-        # Written into the statement: they are ours, and binding thousands of numbers takes longer than finding them.
-        conditions.append(ItemRow.id.in_(bindparam("ids", sorted(wanted.ids), expanding=True, literal_execute=True)))
+        # Written into the statement: they are our numbers, and binding thousands takes longer than finding them.
+        numbers = ", ".join(map(str, sorted(wanted.ids))) or "NULL"
+        among: ColumnElement[bool] = literal_column(f"inbox_items.id IN ({numbers})", Boolean())
+        about = or_(ItemRow.pair.in_(wanted.pairs), ItemRow.target.in_(wanted.pairs))
+        conditions.append(or_(among, about) if wanted.pairs else among)
     if wanted.cluster is not None:  # what is in none stands for itself
         conditions.append(ItemRow.cluster == wanted.cluster if wanted.cluster > 0 else ItemRow.id == -wanted.cluster)
     return conditions

@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import secrets
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import regex
-from sqlalchemy import DateTime, ForeignKey, UniqueConstraint, delete, select
+from sqlalchemy import DateTime, ForeignKey, UniqueConstraint, delete, func, select
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as SqlSession
 
+from bot.adapters.passwords import Passwords
 from bot.adapters.sql_acts import add_act
+from bot.adapters.sql_staff import let_go
 from bot.adapters.sql_tables import Base, PatientText, in_utc, talking_to
 from bot.adapters.sql_workbench import SignatureRow
 from bot.catalog.approval import person_key
 from bot.editorial.acts import Act
 from bot.editorial.people import (
     CLOSED_FOR,
+    HERE,
     IDLE,
+    LONGEST_PASSWORD,
     LONGEST_SESSION,
     MOST_NAME,
     MOST_WRONG,
+    MOST_WRONG_ANYWHERE,
     ROLES,
     SHORTEST_PASSWORD,
     Entry,
     Person,
     Role,
     Session,
+    Whence,
     flaw_of_password,
+    may_not_go_together,
 )
 from bot.errors import BadData, MissingExtra
 
@@ -46,7 +55,11 @@ ISSUER = "Klartext"
 
 
 class PersonRow(Base):
-    """One account. `folded` is the name as signatures compare it; `code_at` is the time step of the last code used."""
+    """One account.
+
+    `folded` is the name as signatures compare it, and `former`, a JSON list, what it was before: names stay an
+    account's own. `code_at` is the time step of the last code used.
+    """
 
     __tablename__ = "staff_people"
     __table_args__ = (UniqueConstraint("issuer", "subject"), {"sqlite_autoincrement": True})
@@ -65,6 +78,22 @@ class PersonRow(Base):
     closed_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     issuer: Mapped[str | None]
     subject: Mapped[str | None]
+    one_time: Mapped[bool] = mapped_column(default=False)
+    reset_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    former: Mapped[str] = mapped_column(default="[]")
+
+
+class PlaceRow(Base):
+    """Where attempts to log in to an account came from: an address, or a device that its owner logged in with."""
+
+    __tablename__ = "staff_places"
+
+    person: Mapped[int] = mapped_column(ForeignKey("staff_people.id"), primary_key=True)
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    is_device: Mapped[bool]
+    wrong: Mapped[int] = mapped_column(default=0)
+    closed_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    seen: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class SessionRow(Base):
@@ -79,14 +108,6 @@ class SessionRow(Base):
     waits_for_code: Mapped[bool]
 
 
-def _hasher() -> Any:
-    try:
-        from argon2 import PasswordHasher
-    except ImportError:
-        raise MissingExtra(feature="Accounts of staff", extra="staff") from None
-    return PasswordHasher()
-
-
 @dataclass
 class SqlPeople:
     """Fulfils `bot.editorial.people.People`."""
@@ -94,11 +115,7 @@ class SqlPeople:
     engine: Engine
     now: Callable[[], datetime]
     request_id: Callable[[], str] = field(default=lambda: "")
-    _hasher: Any = field(default_factory=_hasher, repr=False)
-
-    def __post_init__(self) -> None:
-        # Checked where there is no such login: how long an answer takes must not tell who has an account.
-        self._nobody = self._hasher.hash(secrets.token_urlsafe())
+    passwords: Passwords = field(default_factory=Passwords, repr=False)
 
     def all(self) -> list[Person]:
         with talking_to(self.engine) as session:
@@ -111,7 +128,7 @@ class SqlPeople:
 
     def add(self, person: Person, password: str | None, *, by: str) -> Person:
         self._require_usable(person, password)
-        with talking_to(self.engine) as session:
+        with self._turn(password), talking_to(self.engine) as session:
             self._require_free(session, person)
             row = PersonRow(
                 login=person.login,
@@ -119,7 +136,9 @@ class SqlPeople:
                 folded=person_key(person.name),
                 roles=_written(person.roles),
                 language=person.language,
-                password=self._hasher.hash(password) if password is not None else None,
+                password=self.passwords.hash(password) if password is not None else None,
+                one_time=password is not None,
+                reset_at=self.now().astimezone(UTC) if password is not None else None,
             )
             session.add(row)
             add_act(session, self._act(by, "add", person, after=_told(person)))
@@ -128,65 +147,82 @@ class SqlPeople:
 
     def change(self, person: Person, *, by: str, password: str | None = None) -> Person:
         self._require_usable(person, password)
-        with talking_to(self.engine) as session:
+        with self._turn(password), talking_to(self.engine) as session:
             row = session.get_one(PersonRow, person.id)
             before = _person(row)
             self._require_free(session, person, besides=row.id)
-            row.name, row.folded, row.roles = person.name, person_key(person.name), _written(person.roles)
+            _rename(row, person.name)
+            row.roles = _written(person.roles)
             row.language, row.closed = person.language, person.closed
+            is_own = by == before.name
             if password is not None:
-                row.password, row.wrong, row.closed_until = self._hasher.hash(password), 0, None
+                if row.one_time and is_own and self.passwords.is_right(row.password or "", password):
+                    raise BadData(
+                        "This is the password that you were given. Choose one that nobody else knows.",
+                        code="password-given",
+                    )
+                row.password, row.wrong, row.closed_until = self.passwords.hash(password), 0, None
+                row.one_time = not is_own
+                session.execute(delete(PlaceRow).where(PlaceRow.person == row.id, PlaceRow.is_device.is_(False)))
             if before.has_code and not person.has_code:
                 row.code = None
+            is_reset = not is_own and (password is not None or before.has_code is not person.has_code)
+            if is_reset:
+                row.reset_at = self.now().astimezone(UTC)
             after = _person(row)
             if replace(before, language=after.language) != after or password is not None:
                 session.execute(delete(SessionRow).where(SessionRow.person == row.id))
-                changed = {**_told(after), **({"password": "new"} if password is not None else {})}
-                add_act(session, self._act(by, "change", person, before=_told(before), after=changed))
-            self._require_admin(session)
+                # Nobody writes to patients in this person's place until somebody takes over.
+                let_go(session, before.name, at=self.now(), request_id=self.request_id)
+                new = "for one login" if after.one_time else "new"
+                changed = {**_told(after), **({"password": new} if password is not None else {})}
+                action = "reset" if is_reset else "change"
+                add_act(session, self._act(by, action, person, before=_told(before), after=changed))
+            if "admin" in before.roles and not before.closed:
+                self._require_admin(session)
             session.commit()
             return after
 
-    def enter(self, login: str, password: str, *, now: datetime) -> tuple[Entry, str]:
-        from argon2.exceptions import InvalidHashError, VerificationError
-
-        with talking_to(self.engine) as session:
+    def enter(self, login: str, password: str, *, now: datetime, whence: Whence = HERE) -> tuple[Entry, str]:
+        with self.passwords.turn(), talking_to(self.engine) as session:
             row = _row(session, login, lock=True)
-            stored = row.password if row is not None and row.password is not None else self._nobody
-            try:
-                right = self._hasher.verify(stored, password[: 4 * 1024]) and stored is not self._nobody
-            except (VerificationError, InvalidHashError):
-                right = False
+            stored = row.password if row is not None and row.password is not None else self.passwords.nobody
+            right = self.passwords.is_right(stored, password)
             if row is None:
                 return "wrong", ""
-            if row.closed_until is not None and now < in_utc(row.closed_until):
+            place = _place(session, row, whence, now)
+            if _is_closed(row, place, now):
                 return "too often", ""
             if not right:
-                self._count_wrong(session, row, now)
+                self._count_wrong(session, row, place, now)
                 return "wrong", ""
             if row.closed:
                 return "closed", ""
-            if self._hasher.check_needs_rehash(stored):
-                row.password = self._hasher.hash(password)
+            row.password = self.passwords.renewed(stored, password)
             if row.code is None:
-                row.wrong, row.closed_until = 0, None
+                _remember(session, row, place, whence, now)
             secret = self._open(session, row, now, waits_for_code=row.code is not None)
             session.commit()
             return ("code" if row.code is not None else "in"), secret
 
-    def enter_code(self, secret: str, code: str, *, now: datetime) -> Entry:
+    def _turn(self, password: str | None) -> AbstractContextManager[None]:
+        return self.passwords.turn() if password is not None else nullcontext()
+
+    def enter_code(self, secret: str, code: str, *, now: datetime, whence: Whence = HERE) -> Entry:
         with talking_to(self.engine) as session:
             open_ = session.get(SessionRow, _hash(secret), with_for_update=True)
             row = session.get(PersonRow, open_.person, with_for_update=True) if open_ is not None else None
             if open_ is None or row is None or row.code is None or not open_.waits_for_code:
                 return "wrong"
-            if row.closed_until is not None and now < in_utc(row.closed_until):
+            place = _place(session, row, whence, now)
+            if _is_closed(row, place, now):
                 return "too often"
             step = _step_of(row.code, code, now)
             if step is None or step <= row.code_at:  # a code that was seen over a shoulder is good for nothing
-                self._count_wrong(session, row, now)
+                self._count_wrong(session, row, place, now)
                 return "wrong"
-            row.code_at, row.wrong, row.closed_until = step, 0, None
+            row.code_at = step
+            _remember(session, row, place, whence, now)
             open_.waits_for_code = False
             add_act(session, self._act(row.name, "login", _person(row)))
             session.commit()
@@ -209,7 +245,8 @@ class SqlPeople:
             elif (row.name, row.roles) != (person.name, _written(person.roles)):
                 self._require_free(session, person, besides=row.id)
                 before = _told(_person(row))
-                row.name, row.folded, row.roles = person.name, person_key(person.name), _written(person.roles)
+                _rename(row, person.name)
+                row.roles = _written(person.roles)
                 add_act(session, self._act(person.name, "change", person, before=before, after=_told(person)))
             secret = self._open(session, row, now, waits_for_code=False)
             session.commit()
@@ -266,11 +303,19 @@ class SqlPeople:
             add_act(session, self._act(row.name, "login", _person(row)))
         return secret
 
-    def _count_wrong(self, session: SqlSession, row: PersonRow, now: datetime) -> None:
-        row.wrong += 1
-        if row.wrong >= MOST_WRONG:
-            row.wrong, row.closed_until = 0, (now + CLOSED_FOR).astimezone(UTC)
+    def _count_wrong(self, session: SqlSession, row: PersonRow, place: PlaceRow, now: datetime) -> None:
+        at = now.astimezone(UTC)
+        old = [PlaceRow.is_device.is_(False), PlaceRow.seen < at - LONGEST_SESSION, PlaceRow.hash != place.hash]
+        session.execute(delete(PlaceRow).where(*old).execution_options(synchronize_session=False))
+        place = session.merge(place)
+        place.wrong, place.seen = place.wrong + 1, at
+        row.wrong += 0 if place.is_device else 1
+        if place.wrong >= MOST_WRONG:
+            place.wrong, place.closed_until = 0, at + CLOSED_FOR
             add_act(session, self._act("", "lock", _person(row)))
+        if row.wrong >= MOST_WRONG_ANYWHERE:
+            row.wrong, row.closed_until = 0, at + CLOSED_FOR
+            add_act(session, self._act("", "lock", _person(row), after={"to": "all but known devices"}))
         session.commit()
 
     def _act(self, by: str, action: str, person: Person, **values: Any) -> Act:
@@ -280,19 +325,32 @@ class SqlPeople:
         for label, value in (("login", person.login), ("name", person.name)):
             if not value.strip() or value != value.strip() or len(value) > MOST_NAME or not value.isprintable():
                 raise BadData(
-                    f"The {label} {value[:MOST_NAME]!r} cannot be used: 1 to {MOST_NAME} printable characters."
+                    f"The {label} {value[:MOST_NAME]!r} cannot be used: 1 to {MOST_NAME} printable characters.",
+                    code=f"{label}-long",
+                    values={"most": MOST_NAME},
                 )
         if not person.outside and not _LOGIN.fullmatch(person.login):
             raise BadData(
-                f"The login {person.login!r} cannot be used: letters a to z, digits, and . _ @ + - between them."
+                f"The login {person.login!r} cannot be used: letters a to z, digits, and . _ @ + - between them.",
+                code="login-letters",
+                values={"login": person.login},
             )
         if not _NAME.fullmatch(person.name) or _folded(person.name).endswith(RESERVED):
             raise BadData(
                 f"The name {person.name!r} cannot be used: Latin letters, digits, spaces and . , ' - only, so that no "
-                "two look alike, and none that the program uses itself."
+                "two look alike, and none that the program uses itself.",
+                code="name-letters",
+                values={"name": person.name},
             )
         if odd := sorted(set(person.roles) - set(ROLES)):
             raise BadData(f"There is no role {odd[0]!r}. There are {', '.join(ROLES)}.")
+        if signing := may_not_go_together(person.roles):
+            raise BadData(
+                f"One account cannot be admin and {signing}: whoever hands out roles and passwords signs no texts. "
+                "Make two accounts, for two people.",
+                code="admin-signs",
+                values={"role": signing},
+            )
         if password is None:
             return
         flaw = flaw_of_password(password, login=person.login, name=person.name)
@@ -303,29 +361,56 @@ class SqlPeople:
                 "guessed": "it would be guessed first (part of a name, one of the usual words, or few letters)",
             }
             raise BadData(
-                f"This password cannot be used: {why[flaw]}. Take several words that nobody connects with you."
+                f"This password cannot be used: {why[flaw]}. Take several words that nobody connects with you.",
+                code=f"password-{flaw}",
+                values={"least": SHORTEST_PASSWORD, "most": LONGEST_PASSWORD},
             )
 
     def _require_free(self, session: SqlSession, person: Person, *, besides: int | None = None) -> None:
-        for column, value, label in (
-            (PersonRow.login, person.login, "login"),
-            (PersonRow.folded, person_key(person.name), "name"),
-        ):
-            taken = session.scalars(select(PersonRow).where(column == value)).first()
-            if taken is not None and taken.id != besides:
-                raise BadData(
-                    f"The {label} {value!r} belongs to another account. Signatures must tell two people apart."
-                )
+        key = person_key(person.name)
+        for each in session.scalars(select(PersonRow)):
+            for label, value, is_taken in (
+                ("login", person.login, each.login == person.login),
+                ("name", person.name, key in _names(each)),
+            ):
+                if is_taken and each.id != besides:
+                    belongs = "belongs" if value == each.login or key == each.folded else "once belonged"
+                    raise BadData(
+                        f"The {label} {value!r} {belongs} to another account. Signatures must tell two people apart.",
+                        code=f"{label}-taken",
+                        values={"taken": value},
+                    )
 
         signed = select(SignatureRow.person).where(SignatureRow.name == person.name, SignatureRow.person != besides)
         if session.scalars(signed).first() is not None:
-            raise BadData(f"The name {person.name!r} stands under signatures of somebody else. Take another one.")
+            raise BadData(
+                f"The name {person.name!r} stands under signatures of somebody else. Take another one.",
+                code="name-signed",
+                values={"taken": person.name},
+            )
 
     def _require_admin(self, session: SqlSession) -> None:
         session.flush()
         everybody = session.scalars(select(PersonRow)).all()
         if everybody and not any("admin" in _roles(row.roles) and not row.closed for row in everybody):
-            raise BadData("Nobody would be left who may hand out roles. Give somebody else the role admin first.")
+            raise BadData(
+                "Nobody would be left who may hand out roles. Give somebody else the role admin first.", code="no-admin"
+            )
+
+
+def is_gone(engine: Engine, name: str, since: datetime) -> bool:
+    """Whether this is the name of an account that has shown no sign of life since then, in whatever browser.
+
+    Names that belong to no account are those of programs that use the API: of these nobody knows.
+    """
+    seen = select(func.max(SessionRow.seen)).where(
+        SessionRow.person == PersonRow.id, SessionRow.waits_for_code.is_(False)
+    )
+    with talking_to(engine) as session:
+        found = session.execute(
+            select(PersonRow.id, seen.scalar_subquery()).where(PersonRow.folded == person_key(name))
+        ).first()
+        return found is not None and (found[1] is None or in_utc(found[1]) < since)
 
 
 def _row(session: SqlSession, login: str, *, lock: bool = False) -> PersonRow | None:
@@ -343,7 +428,47 @@ def _person(row: PersonRow) -> Person:
         has_code=row.code is not None,
         closed=bool(row.closed),
         outside=row.issuer is not None,
+        one_time=bool(row.one_time),
+        reset_at=in_utc(row.reset_at) if row.reset_at is not None else None,
     )
+
+
+def are_there_accounts(engine: Engine) -> bool:
+    """Say whether anybody has an account here."""
+    with talking_to(engine) as session:
+        return session.scalars(select(PersonRow.id).limit(1)).first() is not None
+
+
+def _place(session: SqlSession, row: PersonRow, whence: Whence, now: datetime) -> PlaceRow:
+    """Return where an attempt comes from: the owner's device where it is one, else the address."""
+    device = session.get(PlaceRow, (row.id, _hash(f"device {whence.device}"))) if whence.device else None
+    hashed = _hash(f"address {whence.address}")
+    known = device or session.get(PlaceRow, (row.id, hashed))
+    return known or PlaceRow(person=row.id, hash=hashed, is_device=False, wrong=0, seen=now.astimezone(UTC))
+
+
+def _is_closed(row: PersonRow, place: PlaceRow, now: datetime) -> bool:
+    ends = [place.closed_until, *([] if place.is_device else [row.closed_until])]
+    return any(end is not None and now < in_utc(end) for end in ends)
+
+
+def _remember(session: SqlSession, row: PersonRow, place: PlaceRow, whence: Whence, now: datetime) -> None:
+    """Begin to count anew, and know the device of who logged in."""
+    row.wrong, place.wrong, place.closed_until, place.seen = 0, 0, None, now.astimezone(UTC)
+    if whence.device and not place.is_device:
+        hashed = _hash(f"device {whence.device}")
+        session.add(PlaceRow(person=row.id, hash=hashed, is_device=True, wrong=0, seen=place.seen))
+
+
+def _names(row: PersonRow) -> list[str]:
+    """Return all names that an account has and had, as signatures compare them."""
+    return [row.folded, *json.loads(row.former)]
+
+
+def _rename(row: PersonRow, name: str) -> None:
+    key = person_key(name)
+    row.former = json.dumps(sorted({*_names(row), key} - {key}), ensure_ascii=False)
+    row.name, row.folded = name, key
 
 
 def _roles(written: str) -> frozenset[Role]:

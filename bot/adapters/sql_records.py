@@ -414,6 +414,25 @@ def connect(url: str | URL, *, wait_s: float = WAIT_S, upgrade: bool = True) -> 
     return engine
 
 
+def is_new(url: str | URL) -> bool:
+    """Say whether a database has no schema yet: whoever opens it makes one.
+
+    Raises:
+        Unreachable: It cannot be used.
+    """
+    from alembic.runtime.migration import MigrationContext
+
+    try:
+        engine = _engine(url, WAIT_S)
+        try:
+            with engine.connect() as connection:
+                return MigrationContext.configure(connection).get_current_revision() is None
+        finally:
+            engine.dispose()
+    except (SQLAlchemyError, OSError, ImportError) as error:
+        raise cannot_use(_shown(url), error) from error
+
+
 def _has_schema(engine: Engine, shown: str, *, upgrade: bool) -> bool:
     """Say whether a database has today's schema; raise UserFixable when it has one that cannot be used."""
     from alembic.runtime.migration import MigrationContext

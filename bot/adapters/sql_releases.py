@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sqlalchemy import DateTime, ForeignKey, LargeBinary, Text, func, select
@@ -57,6 +58,7 @@ class StopRow(Base):
     pair_id: Mapped[str]
     release: Mapped[int]
     why: Mapped[str]
+    texts: Mapped[str] = mapped_column(Text)  # hashes, by spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,27 +124,40 @@ class SqlReleases:
         with talking_to(self.engine) as session:
             return session.scalar(wanted)
 
-    def stop(self, stop: Stop) -> None:
+    def stop(self, stop: Stop) -> Stop:
         with talking_to(self.engine) as session:
             last = session.scalar(select(func.max(ReleaseRow.number))) or 0
-            session.add(
-                StopRow(
-                    at=stop.at.astimezone(UTC),
-                    by=stop.by,
-                    kind=stop.kind,
-                    pair_id=stop.pair_id,
-                    release=last,
-                    why=stop.why,
-                )
-            )
+            texts = set(stop.texts)
+            if stop.kind == "withdraw":
+                manifests = session.scalars(select(ReleaseRow.manifest))
+                texts |= {text for each in manifests for text in _texts_of(stop.pair_id, each)}
+            done = replace(stop, at=stop.at.astimezone(UTC), release=last, texts=tuple(sorted(texts)))
+            row = StopRow(at=done.at, by=done.by, kind=done.kind, pair_id=done.pair_id, release=last, why=done.why)
+            row.texts = " ".join(done.texts)
+            session.add(row)
             session.commit()
+            return done
 
     def stops(self) -> list[Stop]:
         with talking_to(self.engine) as session:
             return [
-                Stop(in_utc(row.at), row.by, row.kind, row.pair_id, row.release, row.why)  # type: ignore[arg-type]
+                Stop(
+                    in_utc(row.at),
+                    row.by,
+                    row.kind,  # type: ignore[arg-type]  # written by `stop` only
+                    row.pair_id,
+                    row.release,
+                    row.why,
+                    tuple(row.texts.split()),
+                )
                 for row in session.scalars(select(StopRow).order_by(StopRow.id))
             ]
+
+
+def _texts_of(pair_id: str, manifest: str) -> list[str]:
+    """Return the hashes of a pair's texts in a release, in whatever language."""
+    texts: dict[str, str] = json.loads(manifest)["texts"]
+    return [text for what, text in texts.items() if what.startswith(f"pair {pair_id} ")]
 
 
 def _release(row: ReleaseRow) -> Release:

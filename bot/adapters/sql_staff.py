@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, DateTime, ForeignKey, Select, and_, case, func, null, or_, select, update
+from sqlalchemy import ColumnElement, DateTime, ForeignKey, Select, and_, case, exists, func, null, or_, select, update
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, Session, mapped_column
 
@@ -25,6 +25,7 @@ from bot.staff.calls import (
     CallState,
     Deed,
     Deleted,
+    Outcome,
     Pressing,
     Stir,
     Tally,
@@ -131,6 +132,31 @@ def note_deleted(session: Session, conversation: str, *, at: datetime) -> Delete
     return _deleted(gone)
 
 
+def let_go(
+    session: Session,
+    name: str,
+    *,
+    at: datetime,
+    conversation: str = "",
+    request_id: Callable[[], str] | None = None,
+) -> list[str]:
+    """Add to a transaction that what somebody has taken waits for anybody again, and return the conversations."""
+    wanted = select(CallRow).where(CallRow.state == "taken")
+    if conversation:
+        wanted = wanted.where(CallRow.conversation == conversation)
+    rows = [row for row in session.scalars(wanted.with_for_update()) if _is_name(row, name)]
+    for row in rows:
+        row.state, row.name, row.since = "waiting", None, row.since or _utc(at)
+        row.pressing = "urgent" if row.kind == "urgent" else "asked"
+        row.rings, row.told, row.held_until = _utc(at), 0, None  # the contacts hear of it anew
+        _add_action(session, row.conversation, "away", at=at, name=name)
+        if request_id is not None:
+            about = f"conversation {pseudonym(row.conversation)}"
+            after = {"state": row.state}
+            add_act(session, Act(_utc(at), name, "away", about, {"name": name}, after, request_id()))
+    return [row.conversation for row in rows]
+
+
 class SqlCalls:
     """Fulfils `bot.staff.calls.Calls`. Every write is committed before it returns."""
 
@@ -145,7 +171,8 @@ class SqlCalls:
 
     def open(self) -> list[Call]:
         urgent = CallRow.kind == "urgent"
-        waits = or_(CallRow.state == "waiting", CallRow.pressing == "urgent")
+        # Of who has left, nobody hears any more whether they were helped: it waits until somebody says so.
+        waits = or_(CallRow.state == "waiting", CallRow.pressing == "urgent", _HAS_LEFT)
         rank = case((and_(urgent, waits), 0), (urgent, 1), else_=2)
         order = (rank, CallRow.since.is_(None), CallRow.since, CallRow.opened, CallRow.conversation)
         with talking_to(self._engine) as session:
@@ -187,17 +214,53 @@ class SqlCalls:
             done = self._change(session, conversation, _held_by(holder), _SEEN)
             return self._did(session, conversation, "message", done, at=at, name=holder.name or name, text=text)
 
-    def hand_back(self, conversation: str, name: str, *, at: datetime) -> Call:
+    def hand_back(
+        self,
+        conversation: str,
+        name: str,
+        *,
+        at: datetime,
+        left_open: int | None = None,
+        outcome: Outcome | None = None,
+    ) -> Call:
         back = {**_SEEN, "state": "returned"}
         with talking_to(self._engine) as session:
             row = session.get(CallRow, conversation)
             if row is not None and row.state == "taken":
                 holder = self._holder(session, conversation, name, "return")
                 seen = [*_held_by(holder), CallRow.pressing != "urgent"]
-                done = self._change(session, conversation, seen, back)
-                return self._did(session, conversation, "return", done, at=at, name=holder.name or name)
+                if holder.pressing != "urgent" and left_open is not None and holder.unanswered > left_open:
+                    raise CallRefused("unanswered")
+                known = [CallRow.unanswered <= left_open] if left_open is not None else []
+                done = self._change(session, conversation, [*seen, *known], back)
+                by = holder.name or name
+                return self._did(session, conversation, "return", done, at=at, name=by, text=outcome or "")
             done = self._change(session, conversation, [CallRow.state == "acknowledged"], back)
-            return self._did(session, conversation, "close", done, at=at, name=name)
+            return self._did(session, conversation, "close", done, at=at, name=name, text=outcome or "")
+
+    def closed(self, *, since: datetime, most: int) -> list[tuple[Call, Action]]:
+        newest = select(func.max(ActionRow.id)).where(ActionRow.what.in_(_CLOSING)).group_by(ActionRow.conversation)
+        wanted = (
+            select(CallRow, _HAS_LEFT, ActionRow)
+            .join(ConversationRow, ConversationRow.id == CallRow.conversation)
+            .join(ActionRow, ActionRow.conversation == CallRow.conversation)
+            .where(CallRow.state == "returned", ActionRow.id.in_(newest), ActionRow.at >= _utc(since))
+        )
+        with talking_to(self._engine) as session:
+            found = session.execute(wanted.order_by(ActionRow.id.desc()).limit(most))
+            return [(_call(row, left=bool(left), seen_to=True), _action(action)) for row, left, action in found]
+
+    def reopen(self, conversation: str, name: str, *, at: datetime) -> Call:
+        with talking_to(self._engine) as session:
+            again = {**_SEEN, "state": "acknowledged", "name": name}
+            done = self._change(session, conversation, [CallRow.state == "returned"], again)
+            return self._did(session, conversation, "reopen", done, at=at, name=name)
+
+    def let_go(self, name: str, *, at: datetime, conversation: str = "") -> list[str]:
+        with talking_to(self._engine) as session:
+            found = let_go(session, name, at=at, conversation=conversation, request_id=self._request_id)
+            session.commit()
+            return found
 
     def not_shown(self, conversation: str) -> list[Action]:
         with talking_to(self._engine) as session:
@@ -233,7 +296,7 @@ class SqlCalls:
             self._change(session, call.conversation, _as_it_was(call), {"told": told, "held_until": None})
             if session.get(ConversationRow, call.conversation) is None:
                 return  # it was erased meanwhile
-            self._add(session, call.conversation, what, at=at, name=f"contact {contact}")
+            _add_action(session, call.conversation, what, at=at, name=f"contact {contact}")
             session.commit()
 
     def deleted(self, *, at: datetime) -> list[Deleted]:
@@ -303,22 +366,21 @@ class SqlCalls:
         if not done or row is None:
             named = row.name or "" if row is not None and row.state == "taken" else ""
             raise CallRefused(_reason(session, conversation, row, what), named)
-        self._add(session, conversation, what, at=at, name=name, text=text)
+        _add_action(session, conversation, what, at=at, name=name, text=text)
         if self._request_id is not None:
             before = {"name": from_} if from_ else {}
             about = f"conversation {pseudonym(conversation)}"
             add_act(session, Act(_utc(at), name, what, about, before, {"state": row.state}, self._request_id()))
         left = _left(session, conversation)
         session.commit()
-        return _call(row, left=left)
+        return _call(row, left=left, seen_to=True)
 
-    def _add(  # noqa: PLR0913
-        self, session: Session, conversation: str, what: Deed, *, at: datetime, name: str, text: str = ""
-    ) -> None:
-        turn = session.scalar(select(_last_turn(conversation))) or 0
-        session.add(
-            ActionRow(conversation=conversation, at=_utc(at), name=name, what=what, text=text or None, turn=turn)
-        )
+
+def _add_action(  # noqa: PLR0913 - what was done, by whom
+    session: Session, conversation: str, what: Deed, *, at: datetime, name: str, text: str = ""
+) -> None:
+    turn = session.scalar(select(_last_turn(conversation))) or 0
+    session.add(ActionRow(conversation=conversation, at=_utc(at), name=name, what=what, text=text or None, turn=turn))
 
 
 _SEEN: Mapping[str, Any] = {
@@ -347,6 +409,8 @@ def _reason(session: Session, conversation: str, row: CallRow | None, what: Deed
         return "taken"
     if what == "message":
         return "not_taken"
+    if what == "return" and row.pressing != "urgent":
+        return "unanswered"  # one came in between
     return "acknowledged" if what == "acknowledge" else "unacknowledged"
 
 
@@ -369,13 +433,18 @@ def _left(session: Session, conversation: str) -> bool:
     return bool(session.scalar(select(_HAS_LEFT).where(ConversationRow.id == conversation)))
 
 
-def _wanted() -> Select[CallRow, bool]:
-    """Select calls, and whether the patient has left."""
-    return select(CallRow, _HAS_LEFT).join(ConversationRow, ConversationRow.id == CallRow.conversation)
+_CLOSING: tuple[Deed, ...] = ("return", "close")
+_SEEN_TO: tuple[Deed, ...] = ("acknowledge", "take", "return", "close")
+_WAS_SEEN_TO = exists().where(ActionRow.conversation == CallRow.conversation, ActionRow.what.in_(_SEEN_TO))
 
 
-def _found(session: Session, wanted: Select[CallRow, bool]) -> list[Call]:
-    return [_call(row, left=bool(left)) for row, left in session.execute(wanted)]
+def _wanted() -> Select[CallRow, bool, bool]:
+    """Select calls, whether the patient has left, and whether somebody has seen to it."""
+    return select(CallRow, _HAS_LEFT, _WAS_SEEN_TO).join(ConversationRow, ConversationRow.id == CallRow.conversation)
+
+
+def _found(session: Session, wanted: Select[CallRow, bool, bool]) -> list[Call]:
+    return [_call(row, left=bool(left), seen_to=bool(seen)) for row, left, seen in session.execute(wanted)]
 
 
 def _last_turn(conversation: str) -> Any:
@@ -406,7 +475,7 @@ def _deleted(row: DeletedRow) -> Deleted:
     return Deleted(row.pseudonym, row.kind, in_utc(row.at), since)  # type: ignore[arg-type]
 
 
-def _call(row: CallRow, *, left: bool) -> Call:
+def _call(row: CallRow, *, left: bool, seen_to: bool) -> Call:
     return Call(
         conversation=row.conversation,
         kind=row.kind,  # type: ignore[arg-type]  # written by this module only
@@ -421,6 +490,7 @@ def _call(row: CallRow, *, left: bool) -> Call:
         rings=in_utc(row.rings) if row.rings is not None else None,
         unanswered=row.unanswered,
         patient_left=left,
+        again=seen_to and row.state == "waiting",
     )
 
 

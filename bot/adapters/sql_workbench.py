@@ -19,7 +19,16 @@ from bot.adapters.sql_tables import Base, in_utc, talking_to
 from bot.catalog.catalog import NearMiss
 from bot.editorial.acts import Act
 from bot.editorial.people import Person
-from bot.editorial.workbench import AddedNearMiss, Draft, Origin, Provenance, Signature, Stale, text_digest
+from bot.editorial.workbench import (
+    UNFINISHED,
+    AddedNearMiss,
+    Draft,
+    Origin,
+    Provenance,
+    Signature,
+    Stale,
+    text_digest,
+)
 from bot.errors import AlreadyStored
 
 _PROVENANCE = TypeAdapter(Provenance)
@@ -55,6 +64,7 @@ class NearMissRow(Base):
     level: Mapped[str]
     text: Mapped[str]
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    person: Mapped[int] = mapped_column(default=0)
 
 
 class SignatureRow(Base):
@@ -70,6 +80,9 @@ class SignatureRow(Base):
     name: Mapped[str]
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     until: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    seen: Mapped[str] = mapped_column(default="")
+    after_reset: Mapped[bool] = mapped_column(default=False)
+    proof: Mapped[str] = mapped_column(default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,17 @@ class SqlWorkbench:
         wanted = select(DraftRow).where(DraftRow.exam == exam).order_by(DraftRow.changed_at.desc(), DraftRow.name)
         with talking_to(self.engine) as session:
             return [_draft(row) for row in session.scalars(wanted)]
+
+    def state(self, exam: str) -> object:
+        names = (DraftRow.language, DraftRow.name, DraftRow.version, DraftRow.changed_at)
+        drafts = select(*names).where(DraftRow.exam == exam).order_by(DraftRow.language, DraftRow.name)
+        with talking_to(self.engine) as session:
+            found: list[object] = [tuple(row) for row in session.execute(drafts)]
+            for row in (NearMissRow, SignatureRow):
+                # A number is used again once the last row is gone: the moment tells the two apart.
+                grown = select(func.count(), func.max(row.id), func.max(row.at)).where(row.exam == exam)
+                found.append(tuple(session.execute(grown).one()))
+        return tuple(found)
 
     def draft(self, exam: str, language: str, name: str) -> Draft | None:
         with talking_to(self.engine) as session:
@@ -161,7 +185,8 @@ class SqlWorkbench:
     def add_near_miss(self, exam: str, added: AddedNearMiss, *, by: Person, now: datetime, origin: str = "") -> None:
         told = added.near_miss.model_dump()
         with talking_to(self.engine) as session:
-            session.add(NearMissRow(exam=exam, language=added.language, at=now.astimezone(UTC), **told))
+            at = now.astimezone(UTC)
+            session.add(NearMissRow(exam=exam, language=added.language, at=at, person=by.id, **told))
             if origin:
                 place = {"exam": exam, "language": added.language, "pair": added.near_miss.pair}
                 session.add(OriginRow(**place, text=text_digest(added.near_miss.text), pseudonym=origin))
@@ -185,7 +210,17 @@ class SqlWorkbench:
         wanted = select(SignatureRow).where(SignatureRow.exam == exam).order_by(SignatureRow.id)
         with talking_to(self.engine) as session:
             return [
-                Signature(row.what, row.text, row.person, row.name, in_utc(row.at), in_utc(row.until))
+                Signature(
+                    row.what,
+                    row.text,
+                    row.person,
+                    row.name,
+                    in_utc(row.at),
+                    in_utc(row.until),
+                    seen=row.seen,
+                    after_reset=bool(row.after_reset),
+                    proof=row.proof,
+                )
                 for row in session.scalars(wanted)
             ]
 
@@ -193,6 +228,7 @@ class SqlWorkbench:
         with talking_to(self.engine) as session:
             for each in signatures:
                 signed = {"text": each.text, "until": each.until.isoformat()}
+                signed |= {"after": "a reset"} if each.after_reset else {}
                 # First, since whoever adds an act waits for all others who do: what is counted next is all there is.
                 add_act(session, Act(each.at, each.name, "sign", each.what, after=signed, request_id=self.request_id()))
                 if after is not None:
@@ -201,6 +237,7 @@ class SqlWorkbench:
                     if there != sum(known.what == each.what and known.text == each.text for known in after):
                         raise Stale(None)
                 row = SignatureRow(exam=exam, what=each.what, text=each.text, person=each.person, name=each.name)
+                row.seen, row.after_reset, row.proof = each.seen, each.after_reset, each.proof
                 row.at, row.until = each.at.astimezone(UTC), each.until.astimezone(UTC)
                 session.add(row)
             session.commit()
@@ -275,6 +312,8 @@ def _told(values: Mapping[str, Any], *, asked: bool) -> dict[str, Any]:
     `asked`: whether the question, too, may have come from a patient.
     """
     hidden = ("variants", "question") if asked else ("variants",)
+    if UNFINISHED in values:  # of fields, which may be patients' words as well, only which there are
+        values = {**values, UNFINISHED: sorted(values[UNFINISHED] or ())}
     return {key: _hashes(value) if key in hidden and value else value for key, value in values.items()}
 
 
@@ -308,4 +347,5 @@ def _near_miss(row: NearMissRow) -> AddedNearMiss:
     return AddedNearMiss(
         row.language,
         NearMiss(author=row.author, pair=row.pair, level=row.level, text=row.text),  # type: ignore[arg-type]
+        row.person,
     )

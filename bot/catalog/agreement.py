@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
-from bot.catalog.amounts import Amount, amounts, lacking, listed, telephones
+from bot.catalog.amounts import Amount, amounts, as_values, lacking, listed, telephones
 from bot.catalog.catalog import Pair
-from bot.catalog.checked import Checked, PairText, Place, texts_of
+from bot.catalog.checked import Checked, PairText, Place, Values, texts_of
 from bot.catalog.statements import yes_or_no
 from bot.errors import Finding
 
@@ -49,15 +49,26 @@ class _Said:
     def __str__(self) -> str:
         return f"the {self.name} ({self.checked.path.name}:{self.checked.line(*self.place)})"
 
-    def found(self, problem: str, remedy: str, rule: str) -> Finding:
-        return self.checked.found(self.pair, self.place, problem, remedy, rule)
+    @property
+    def told(self) -> tuple[str, str, str]:
+        """Which text it is: the field, the country, the language."""
+        return self.key, self.text.country, self.language
+
+    def found(self, problem: str, remedy: str, rule: str, *, code: str, values: Values) -> Finding:
+        values = {"one": [self.told], **values}
+        return self.checked.found(self.pair, self.place, problem, remedy, rule, code=code, values=values)
 
 
 def across_texts(loaded: Mapping[str, Checked]) -> Iterator[Finding]:
     """Compare the texts of every pair with each other, country by country, and the languages' lists of pairs."""
     for (one, first), (other, second) in permutations(loaded.items(), 2):
         for missing in sorted(set(first.catalog.by_id) - set(second.catalog.by_id)):
-            yield Finding(second.path, 0, missing, f"The pair is in {one} only.", f"Add it in {other}.", rule="ids")
+            problem, remedy, values = (
+                f"The pair is in {one} only.",
+                f"Add it in {other}.",
+                {"there": one, "here": other},
+            )
+            yield Finding(second.path, 0, missing, problem, remedy, rule="ids", code="one-language", values=values)
     for said in _together(loaded):
         yield from _telephones(said)
         yield from _yes_or_no(said)
@@ -88,9 +99,12 @@ def _amounts(one: _Said, other: _Said, said: Sequence[_Said]) -> Iterator[Findin
     at_one = {text: _agrees_at_home(text, only[text], only[twin], said) for text, twin in ((one, other), (other, one))}
     if at_one[one] != at_one[other]:
         wrong, right = (one, other) if at_one[other] else (other, one)
-        yield wrong.found(f"{problem} In {right.checked.path.name} both texts agree.", SAME_FACTS, "numbers")
+        line, at = f"{problem} In {right.checked.path.name} both texts agree.", wrong
     else:
-        yield other.found(f"{problem} Compare with {one}.", SAME_FACTS, "numbers")
+        line, at, right = f"{problem} Compare with {one}.", other, one
+    values = {"amounts": as_values(only[at]), "others": as_values(only[right]), "rest": [right.told]}
+    code = "languages-differ" if all(only.values()) else "language-adds" if only[at] else "language-lacks"
+    yield at.found(line, SAME_FACTS, "numbers", code=code, values=values)
 
 
 def _agrees_at_home(text: _Said, here: frozenset[Amount], there: frozenset[Amount], said: Sequence[_Said]) -> bool:
@@ -129,7 +143,12 @@ def _telephones(said: Sequence[_Said]) -> Iterator[Finding]:
         ]
         rest = [each for each in said if each not in odd] or [each for each in said if each is not text]
         problem = f"The {text.name} {' and '.join(parts)}, unlike {_and(rest)}."
-        yield text.found(problem, "Give the same telephone numbers in all of them.", "telephone")
+        values = {"extra": ", ".join(sorted(extra[text])), "missing": ", ".join(sorted(missing[text]))}
+        code = "telephones-differ" if all(values.values()) else "telephone-odd" if extra[text] else "telephone-missing"
+        remedy = "Give the same telephone numbers in all of them."
+        yield text.found(
+            problem, remedy, "telephone", code=code, values={**values, "rest": [each.told for each in rest]}
+        )
 
 
 def _yes_or_no(said: Sequence[_Said]) -> Iterator[Finding]:
@@ -142,7 +161,8 @@ def _yes_or_no(said: Sequence[_Said]) -> Iterator[Finding]:
     odd, rest = sorted(sides, key=lambda side: (len(side), side[0] is next(iter(begins))))
     for text in odd:
         problem = f"The {text.name} begins with {begins[text]!r}, unlike {_and(rest)}."
-        yield text.found(problem, "Give the same answer in all of them.", "yes-no")
+        values = {"word": begins[text], "rest": [each.told for each in rest]}
+        yield text.found(problem, "Give the same answer in all of them.", "yes-no", code="yes-no", values=values)
 
 
 def _and(texts: Sequence[_Said]) -> str:

@@ -228,7 +228,16 @@ def _measure(amount: Amount) -> tuple[str, float | str]:
 
 
 def listed(found: Iterable[Amount]) -> str:
-    return ", ".join(str(each) for each in sorted(found, key=lambda each: (len(each.value), each.value, each.unit)))
+    return ", ".join(str(each) for each in _in_order(found))
+
+
+def as_values(found: Iterable[Amount]) -> list[list[str]]:
+    """Return amounts in order, each as number and unit, for who names units in another language."""
+    return [[each.value, each.unit] for each in _in_order(found)]
+
+
+def _in_order(found: Iterable[Amount]) -> list[Amount]:
+    return sorted(found, key=lambda each: (len(each.value), each.value, each.unit))
 
 
 def telephones(text: str) -> frozenset[str]:

@@ -11,9 +11,9 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +30,11 @@ _TITLES = frozenset({"dr", "med", "prof", "pd", "dipl", "mr", "mrs", "ms", "herr
 # What is in the way of showing a text.
 Standing = Literal["approved", "unsigned", "one signature", "changed", "expired"]
 SITE, FORM = "site", "questionnaire"
+SENTENCES, PAGE, FOREIGN, LANGUAGE = "sentences", "page", "foreign", "language"
+# What the program says, of which each is signed by itself; where one of them is not approved, there is no chat.
+SPOKEN = (SENTENCES, PAGE, FOREIGN, LANGUAGE)
+# Whether the site's key has made a signature (base64) under some bytes.
+IsOurs = Callable[[bytes, str], bool]
 _HEAD = """\
 # Who approved which text, and until when. `klartext qa approve` writes this file; `text` is the SHA-256 of exactly what
 # patients see, so a text that is changed is approved by nobody until it is signed again.
@@ -41,7 +46,8 @@ class Subject:
     """Something that is approved as a whole.
 
     Attributes:
-        what: Its name: ``pair ID LANG``, ``sentences LANG`` (the program's own, emergencies among them),
+        what: Its name: ``pair ID LANG``, ``sentences LANG`` (the program's own, emergencies among them), ``page LANG``
+            (labels, the words of consent among them), ``foreign`` (what is said in all languages but the catalog's),
             ``language LANG`` (of a language of the site, all its files), ``questionnaire`` or ``site``.
         text: SHA-256 of all that patients see of it.
     """
@@ -50,11 +56,22 @@ class Subject:
     text: str
 
 
+class _Account(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    whole: str = Field("", pattern="^([0-9a-f]{64})?$")
+    after_reset: bool = False
+    who: str = Field("", max_length=64)
+    proof: str = Field("", max_length=200)
+
+
 class _Signature(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
     name: str = Field(min_length=1, max_length=120)
     at: AwareDatetime
+    until: AwareDatetime | None = None
+    account: _Account | None = None
 
 
 class _Approval(BaseModel):
@@ -73,27 +90,100 @@ class _File(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Account:
+    """What is known of a signature that somebody made who had logged in.
+
+    Attributes:
+        whole: SHA-256 of all that was signed, where that is more than patients see: a draft with its variants.
+        after_reset: Whether somebody else gave the account a password shortly before, and so could log in, too.
+        who: The account's own id: it stays the same person under another name. Empty: not known.
+        proof: Signature of the site's key over all of it (Ed25519, base64); empty: there was no key.
+        line: Where it stands in the file; 0: in none.
+    """
+
+    whole: str = ""
+    after_reset: bool = False
+    who: str = ""
+    proof: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSigned:
+    """One person's signature under a text; from `until` on it counts no more.
+
+    `account` is what is known of it where that person had logged in; None: a name that was typed.
+    """
+
+    name: str
+    at: datetime
+    until: datetime
+    account: Account | None = None
+
+    def said(self, subject: Subject) -> bytes:
+        """Return what the site's key signs; the purpose stands in front, so that it vouches for nothing else."""
+        account = self.account or Account()
+        at = self.at.astimezone(UTC).isoformat(timespec="seconds")
+        until = self.until.astimezone(UTC).isoformat("T", "minutes")
+        reset = "after a reset" if account.after_reset else ""
+        said = [subject.what, subject.text, account.whole, self.name, account.who, at, until, reset]
+        return b"klartext approval 1\0" + "\0".join(said).encode()
+
+    @property
+    def who(self) -> str:
+        """The id of the account; empty where none is known."""
+        return self.account.who if self.account is not None else ""
+
+    def is_by(self, name: str, who: str) -> bool:
+        """Say whether the person of this name, or of this account, made it."""
+        return bool(who and who == self.who) or person_key(name) == person_key(self.name)
+
+    def is_proven(self, subject: Subject, is_ours: IsOurs) -> bool:
+        """Say whether the site's key vouches for all of it."""
+        return self.account is not None and bool(self.account.proof) and is_ours(self.said(subject), self.account.proof)
+
+
+@dataclass(frozen=True, slots=True)
 class Signed:
     """What was signed of one subject.
 
     Attributes:
         text: SHA-256 of what was signed.
-        until: From this moment on nobody is shown it.
-        by: Who signed it, and when, in order.
+        signatures: One for each person, in order.
     """
 
     text: str
-    until: datetime
-    by: tuple[tuple[str, datetime], ...]
+    signatures: tuple[PersonSigned, ...]
+
+    @property
+    def until(self) -> datetime:
+        """From when on fewer people than needed stand behind it; of a text that one person signed, when that ends."""
+        ends = sorted((each.until for each in self.signatures), reverse=True)
+        lasting = (end for end in ends if _people([each for each in self.signatures if each.until >= end]) >= PEOPLE)
+        return next(lasting, ends[0])
+
+    @property
+    def by(self) -> tuple[tuple[str, datetime], ...]:
+        """Who signed it, and when, in order."""
+        return tuple((each.name, each.at) for each in self.signatures)
 
     @property
     def people(self) -> int:
         """How many different people signed."""
-        return len({person_key(name) for name, _ in self.by})
+        return _people(self.signatures)
 
     @property
     def names(self) -> str:
-        return ", ".join(name for name, _ in self.by)
+        return ", ".join(each.name for each in self.signatures)
+
+    def valid(self, now: datetime) -> Signed:
+        """Return it with the signatures that still count."""
+        return replace(self, signatures=tuple(each for each in self.signatures if now < each.until))
+
+    @property
+    def after_reset(self) -> list[str]:
+        """Names of those who signed shortly after somebody else had given their account a password."""
+        return [each.name for each in self.signatures if each.account is not None and each.account.after_reset]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +207,8 @@ class Approvals:
             return "unsigned"
         if found.text != subject.text:
             return "changed"
-        if now >= found.until:
-            return "expired"
-        return "approved" if found.people >= PEOPLE else "one signature"
+        people = found.valid(now).people
+        return "approved" if people >= PEOPLE else "one signature" if people else "expired"
 
     def is_signed(self, subject: Subject, *, now: datetime) -> bool:
         """Say whether enough people have signed a text as it is, whatever else may stand in its way."""
@@ -133,21 +222,44 @@ class Approvals:
     def sign(self, subjects: Sequence[Subject], *, name: str, at: datetime, until: datetime) -> Approvals:
         """Return the approvals with the signature of one person under each subject.
 
-        A text that changed, or whose approval has expired, begins anew; of two moments the earlier ends the approval.
+        A text that changed begins anew. Whoever signs the same text again renews: that signature takes the place of
+        their earlier one. An approval holds while two people's signatures do, so each may renew before the other.
         """
-        return self.signed_by([(subject, name, at, until) for subject in subjects])
+        return self.signed_by((subject, PersonSigned(name, at, until)) for subject in subjects)
 
-    def signed_by(self, signatures: Iterable[tuple[Subject, str, datetime, datetime]]) -> Approvals:
-        """Return the approvals with signatures: what, by whom, when, and until when; in the order of signing."""
+    def signed_by(self, signatures: Iterable[tuple[Subject, PersonSigned]]) -> Approvals:
+        """Return the approvals with signatures under subjects, in the order of signing."""
         signed = dict(self.signed)
-        for subject, name, at, until in signatures:
+        for subject, fresh in signatures:
             known = signed.get(subject.what)
-            if known is None or known.text != subject.text or at >= known.until:
-                signed[subject.what] = Signed(subject.text, until, ((name, at),))
-                continue
-            others = tuple(each for each in known.by if person_key(each[0]) != person_key(name))
-            signed[subject.what] = replace(known, by=(*others, (name, at)), until=min(until, known.until))
+            before = known.valid(fresh.at).signatures if known is not None and known.text == subject.text else ()
+            own = [each for each in before if each.is_by(fresh.name, fresh.who)]
+            if any(each.at > fresh.at for each in own):
+                continue  # known signatures are told again: the newest of a person counts
+            others = (each for each in before if each not in own)
+            signed[subject.what] = Signed(subject.text, (*others, fresh))
         return replace(self, signed=signed)
+
+    def proven(self, is_ours: IsOurs, *, strict: bool = False) -> Approvals:
+        """Return only what accounts signed, vouched for by the site's key.
+
+        Raises:
+            BadData: `strict`: a signature claims to be an account's and is not as it was made.
+        """
+        kept = dict[str, Signed]()
+        for what, found in self.signed.items():
+            subject = Subject(what, found.text)
+            proven = tuple(each for each in found.signatures if each.is_proven(subject, is_ours))
+            for each in found.signatures if strict else ():
+                if each.account is not None and each.account.proof and each not in proven:
+                    raise BadData(
+                        f"{FILE}:{each.account.line}: the signature of {each.name} under {what!r} is not as it was "
+                        "made, or its key is not in KLARTEXT_RELEASE_TRUST. Take the file from its last good version, "
+                        "or have the text signed again."
+                    )
+            if proven:
+                kept[what] = replace(found, signatures=proven)
+        return replace(self, signed=kept)
 
     def without(self, what: str) -> Approvals:
         """Return the approvals without that of one subject."""
@@ -182,6 +294,12 @@ def person_key(name: str) -> str:
     return " ".join(sorted(words)) or " ".join(plain.split())
 
 
+def _people(signatures: Sequence[PersonSigned]) -> int:
+    """Return how many people stand behind signatures: one name is one person, and one account is, under any name."""
+    names = {person_key(each.name) for each in signatures}
+    return min(len(names), len({(each.who, "" if each.who else person_key(each.name)) for each in signatures}))
+
+
 def approvals_in(folder: Path, country: str | None = None) -> Approvals:
     """Read the approvals of a folder that count in a country; none where it has no such file.
 
@@ -208,8 +326,21 @@ def approvals_in(folder: Path, country: str | None = None) -> Approvals:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadData(f"{path}: {twice!r} stands there twice. Keep the entry that was signed last.")
     named = {
-        each.what: Signed(each.text, each.until, tuple((one.name, one.at) for one in each.by))
-        for each in file.approvals
+        each.what: Signed(
+            each.text,
+            tuple(
+                PersonSigned(
+                    one.name,
+                    one.at,
+                    one.until or each.until,
+                    Account(**one.account.model_dump(), line=document.line(("approvals", number, "by", nth)))
+                    if one.account is not None
+                    else None,
+                )
+                for nth, one in enumerate(each.by)
+            ),
+        )
+        for number, each in enumerate(file.approvals)
     }
     return Approvals.of_file(named, country)
 
@@ -222,7 +353,7 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
             "what": what,
             "text": each.text,
             "until": each.until.isoformat(timespec="minutes"),
-            "by": [{"name": name, "at": at.isoformat(timespec="seconds")} for name, at in each.by],
+            "by": [_written(one, each.until) for one in each.signatures],
         }
         for what, each in sorted(approvals.by_name().items())
     ]
@@ -233,6 +364,17 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
         partial.replace(path)
     except OSError as error:
         raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Check the folder's permissions.") from None
+
+
+def _written(signature: PersonSigned, until: datetime) -> dict[str, Any]:
+    """Return a signature as it stands in the file; its end only where that is another than the approval's."""
+    own: dict[str, Any] = {"name": signature.name, "at": signature.at.isoformat(timespec="seconds")}
+    if signature.until != until:
+        own["until"] = signature.until.isoformat(timespec="minutes")
+    if (account := signature.account) is not None:
+        said = {"whole": account.whole, "after_reset": account.after_reset, "who": account.who, "proof": account.proof}
+        own["account"] = {key: value for key, value in said.items() if value}
+    return own
 
 
 def pair_subject(catalog: Catalog, pair: Pair) -> Subject:
@@ -251,13 +393,23 @@ def seen_of(pair: Pair) -> dict[str, Any]:
 
 def sentences_subject(language: str, sentences: Mapping[str, str]) -> Subject:
     """Return what is approved of the program's own sentences in a language, those for emergencies among them."""
-    return Subject(f"sentences {language}", text_hash([language, dict(sentences)]))
+    return Subject(f"{SENTENCES} {language}", text_hash([language, dict(sentences)]))
+
+
+def page_subject(language: str, texts: Mapping[str, str]) -> Subject:
+    """Return what is approved of the page in a language: its labels, consent, and words that answers are named with."""
+    return Subject(f"{PAGE} {language}", text_hash([language, dict(texts)]))
+
+
+def foreign_subject(sentences: Mapping[str, str]) -> Subject:
+    """Return what is approved of the sentences in all languages that the catalog has not."""
+    return Subject(FOREIGN, text_hash(dict(sentences)))
 
 
 def language_subject(language: str, files: Mapping[str, bytes]) -> Subject:
     """Return what is approved of a language of the site: all its files, rules and examples among them."""
     hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in files.items()}
-    return Subject(f"language {language}", text_hash([language, hashes]))
+    return Subject(f"{LANGUAGE} {language}", text_hash([language, hashes]))
 
 
 def form_subject(document: JsonObject) -> Subject:

@@ -408,7 +408,8 @@ def read_yaml(path: Path, findings: list[Finding]) -> Document | None:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         line = mark.line + 1 if mark else 0
-        findings.append(Finding(path, line, "", f"Not valid YAML: {problem}.", "Mend the syntax in this line."))
+        remedy = "Mend the syntax in this line."
+        findings.append(Finding(path, line, "", f"Not valid YAML: {problem}.", remedy, code="yaml"))
     except OSError as error:
         findings.append(Finding(path, 0, "", f"Cannot be read: {error.strerror}.", "Check path and permissions."))
     return None

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bot.catalog.catalog import Catalog, Document, Extract, Pair
 from bot.errors import Finding
 
 # Where something stands in a file: keys and numbers from its top.
 Place = tuple[str | int, ...]
+# What stands in a finding, by name, as JSON has it.
+Values = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +31,19 @@ class Checked:
         return self.document.line(location)
 
     def found(  # noqa: PLR0913 - one place that turns a problem into a finding
-        self, pair: Pair, at: Place, problem: str, remedy: str, rule: str, severity: str = "warning"
+        self,
+        pair: Pair,
+        at: Place,
+        problem: str,
+        remedy: str,
+        rule: str,
+        severity: str = "warning",
+        *,
+        code: str,
+        values: Values | None = None,
     ) -> Finding:
-        return Finding(self.path, self.line(*at), pair.id, problem, remedy, severity, rule)
+        """Return a finding; `code` and `values` say it once more, for the console, which has words of its own."""
+        return Finding(self.path, self.line(*at), pair.id, problem, remedy, severity, rule, code, values or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,7 @@ class PairText:
     Attributes:
         at: Where they stand in the pair.
         name: As findings call them: empty for the pair's own, else `` for AT``.
+        country: Of the texts; empty for the pair's own.
         short: What answers the question by itself.
         extracts: What the answer says of single facets.
     """
@@ -50,6 +64,10 @@ class PairText:
     easy: str | None
     short: str | None = None
     extracts: tuple[Extract, ...] = ()
+
+    @property
+    def country(self) -> str:
+        return self.at[-1] if self.at else ""
 
 
 def texts_of(pair: Pair) -> Iterator[PairText]:

@@ -13,9 +13,9 @@ import numpy as np
 import yaml
 
 from bot.catalog.agreement import across_texts
-from bot.catalog.amounts import TIMES, amounts, lacking, listed
+from bot.catalog.amounts import TIMES, amounts, as_values, lacking, listed
 from bot.catalog.catalog import Catalog, Document, Pair, background_file, language_files, read_catalog, read_yaml
-from bot.catalog.checked import Checked, PairText, Place, texts_of
+from bot.catalog.checked import Checked, PairText, Place, Values, texts_of
 from bot.catalog.exam import lint_exam
 from bot.catalog.readability import formula, measure
 from bot.catalog.statements import answers_first, difficult, measured, sentences, vague_times
@@ -32,6 +32,7 @@ EASY_SHARE = 1.5
 EASY_SENTENCE = 10.0
 EASY_LONGEST = 15  # words of one sentence
 SHORT_SENTENCES, SHORT_WORDS = 2, 34
+SAME, ONE = "State the same facts in both.", "Remove one of them."
 SAME_MATTER = 4  # words that two sentences of different pairs share when they may state the same amount
 CONFUSABLE = 0.3  # cosine, around the mean of all pairs, from which two are listed as confusable neighbours
 LISTED_NEIGHBOURS = 12
@@ -134,11 +135,12 @@ def _texts(checked: Checked, today: date) -> Iterator[Finding]:
         yield from _review(checked, number, pair, today)
         if len(pair.variants) < MIN_VARIANTS:
             problem = f"{len(pair.variants)} variants; patients put a question in at least {MIN_VARIANTS} ways."
-            yield checked.found(pair, ("pairs", number, "variants"), problem, "Collect more.", "variants", "warning")
+            at: Place = ("pairs", number, "variants")
+            said: Values = {"n": len(pair.variants), "least": MIN_VARIANTS}
+            yield checked.found(pair, at, problem, "Collect more.", "variants", code="few-variants", values=said)
         if not pair.sources:
-            yield checked.found(
-                pair, ("pairs", number, "id"), "No source.", "Name a public guideline.", "sources", "warning"
-            )
+            top: Place = ("pairs", number, "id")
+            yield checked.found(pair, top, "No source.", "Name a public guideline.", "sources", code="no-source")
 
 
 def _answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
@@ -150,34 +152,47 @@ def _answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> Itera
     if not low <= words <= high:
         problem = f"The answer{text.name} has {words} words, outside {low} to {high}."
         remedy = "Shorten or complete it, or set `words_target` to what the question needs."
-        yield checked.found(pair, (*where, "answer"), problem, remedy, "length")
+        said: Values = {"country": text.country, "words": words, "low": low, "high": high}
+        yield checked.found(pair, (*where, "answer"), problem, remedy, "length", code="length", values=said)
 
 
 def _easy_answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
     language, place = checked.catalog.language, (*where, "easy_answer")
     if text.easy is None:
         problem, remedy = f"There is no easy answer{text.name}.", "Write one in easy language under `easy_answer`."
-        yield checked.found(pair, (*where, "answer" if text.at else "id"), problem, remedy, "easy-answer", "error")
+        at: Place = (*where, "answer" if text.at else "id")
+        said: Values = {"country": text.country}
+        yield checked.found(pair, at, problem, remedy, "easy-answer", "error", code="no-easy-answer", values=said)
         return
     found = measure(text.easy, language)
     most = EASY_WORDS if pair.words_target is None else max(EASY_WORDS, round(EASY_SHARE * pair.words_target))
     if found.words >= most:
         problem = f"The easy answer{text.name} has {found.words} words; fewer than {most} are easy."
-        yield checked.found(pair, place, problem, "Shorten it.", "readability", "error")
+        said = {"country": text.country, "words": found.words, "most": most - 1}
+        yield checked.found(pair, place, problem, "Shorten it.", "readability", "error", code="easy-long", values=said)
     if found.words_per_sentence > EASY_SENTENCE:
         problem = f"Its sentences have {found.words_per_sentence:.1f} words on average, over {EASY_SENTENCE:.0f}."
-        yield checked.found(pair, place, problem, "Split the long ones.", "readability", "error")
+        said = {"mean": f"{found.words_per_sentence:.1f}", "most": f"{EASY_SENTENCE:.0f}", "country": text.country}
+        remedy = "Split the long ones."
+        yield checked.found(pair, place, problem, remedy, "readability", "error", code="easy-sentences", values=said)
     how = formula(language)
     if how is not None and found.reading_ease < how.easy:
         problem = f"Its reading ease is {found.reading_ease:.0f}, below {how.easy:.0f}."
-        yield checked.found(pair, place, problem, "Use shorter words.", "readability", "error")
+        said = {"ease": f"{found.reading_ease:.0f}", "least": f"{how.easy:.0f}", "country": text.country}
+        remedy = "Use shorter words."
+        yield checked.found(pair, place, problem, remedy, "readability", "error", code="easy-ease", values=said)
     for sentence in sentences(text.easy):
         if (words := len(sentence.split())) > EASY_LONGEST:
             problem = f"A sentence of the easy answer{text.name} has {words} words: {sentence!r}."
-            yield checked.found(pair, place, problem, f"Split it: at most {EASY_LONGEST}.", "readability")
+            said = {"country": text.country, "words": words, "sentence": sentence, "most": EASY_LONGEST}
+            remedy = f"Split it: at most {EASY_LONGEST}."
+            yield checked.found(pair, place, problem, remedy, "readability", code="long-sentence", values=said)
     for word, plain in difficult(text.easy, language):
         problem = f"The easy answer{text.name} says {word!r} and does not explain it."
-        yield checked.found(pair, place, problem, f"Write {plain!r}, or say in the next sentence what it is.", "jargon")
+        remedy = f"Write {plain!r}, or say in the next sentence what it is."
+        yield checked.found(
+            pair, place, problem, remedy, "jargon", code="jargon", values={"word": word, "plain": plain}
+        )
 
 
 def _short_answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
@@ -185,26 +200,38 @@ def _short_answer(checked: Checked, pair: Pair, text: PairText, where: Place) ->
     language, place = checked.catalog.language, (*where, "short_answer")
     if text.short is None:
         problem, remedy = f"There is no short answer{text.name}.", "Write one or two sentences under `short_answer`."
-        yield checked.found(pair, (*where, "answer"), problem, remedy, "short-answer")
+        at: Place = (*where, "answer")
+        yield checked.found(
+            pair, at, problem, remedy, "short-answer", code="no-short-answer", values={"country": text.country}
+        )
         return
-    found, said = measure(text.short, language), sentences(text.short)
-    if len(said) > SHORT_SENTENCES or found.words > SHORT_WORDS:
-        problem = f"The short answer{text.name} has {len(said)} sentences and {found.words} words."
+    found = measure(text.short, language)
+    if found.sentences > SHORT_SENTENCES or found.words > SHORT_WORDS:
+        problem = f"The short answer{text.name} has {found.sentences} sentences and {found.words} words."
         remedy = f"At most {SHORT_SENTENCES} sentences and {SHORT_WORDS} words; the rest stands in the answer."
-        yield checked.found(pair, place, problem, remedy, "short-answer", "error")
+        said: Values = {"country": text.country, "sentences": found.sentences, "words": found.words}
+        said |= {"most_sentences": SHORT_SENTENCES, "most_words": SHORT_WORDS}
+        yield checked.found(pair, place, problem, remedy, "short-answer", "error", code="short-long", values=said)
     how = formula(language)
     if how is not None and found.reading_ease < how.short:
         problem = f"The reading ease of the short answer{text.name} is {found.reading_ease:.0f}."
-        yield checked.found(pair, place, problem, "Use shorter words and sentences.", "short-answer")
+        said = {"country": text.country, "ease": f"{found.reading_ease:.0f}", "least": f"{how.short:.0f}"}
+        remedy = "Use shorter words and sentences."
+        yield checked.found(pair, place, problem, remedy, "short-answer", code="short-ease", values=said)
     if invented := lacking(amounts(text.short, language), amounts(text.answer, language)):
         problem = f"Only the short answer{text.name} says {listed(invented)}."
-        yield checked.found(pair, place, problem, "It may say nothing that the answer does not.", "numbers", "error")
+        said = {"country": text.country, "amounts": as_values(invented)}
+        remedy = "It may say nothing that the answer does not."
+        yield checked.found(pair, place, problem, remedy, "numbers", "error", code="short-only", values=said)
     for sentence in vague_times(text.short, language):
         problem = f"The short answer{text.name} gives no time: {sentence!r}."
-        yield checked.found(pair, place, problem, "Say by when, as the answer does.", "time-frame")
+        said = {"text": "short_answer", "country": text.country, "sentence": sentence}
+        remedy = "Say by when, as the answer does."
+        yield checked.found(pair, place, problem, remedy, "time-frame", code="no-time", values=said)
     for word, plain in difficult(text.short, language):
         problem = f"The short answer{text.name} says {word!r} and does not explain it."
-        yield checked.found(pair, place, problem, f"Write {plain!r}.", "jargon", "info")
+        said = {"word": word, "plain": plain}
+        yield checked.found(pair, place, problem, f"Write {plain!r}.", "jargon", "info", code="jargon", values=said)
 
 
 def _extracts(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
@@ -215,36 +242,47 @@ def _extracts(checked: Checked, pair: Pair, text: PairText, where: Place) -> Ite
         for sentence in (sentence for sentence in sentences(each.text) if sentence not in said):
             problem = f"The extract on {each.facet!r} says what the answer{text.name} does not: {sentence!r}."
             remedy = "Copy whole sentences of the answer, word for word."
-            yield checked.found(pair, (*place, "text"), problem, remedy, "extract", "error")
+            told: Values = {"facet": each.facet, "country": text.country, "sentence": sentence}
+            yield checked.found(
+                pair, (*place, "text"), problem, remedy, "extract", "error", code="extract", values=told
+            )
         if each.facet not in pair.facets:
             problem = f"The extract on {each.facet!r} is about no facet of the pair."
-            yield checked.found(pair, (*place, "facet"), problem, "Name one of `facets`, or add it.", "extract")
+            at, remedy = (*place, "facet"), "Name one of `facets`, or add it."
+            yield checked.found(
+                pair, at, problem, remedy, "extract", code="extract-facet", values={"facet": each.facet}
+            )
 
 
 def _wording(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
     language = checked.catalog.language
-    for key, said in (("answer", text.answer), ("easy_answer", text.easy or "")):
-        for sentence in vague_times(said, language):
+    for key, words in (("answer", text.answer), ("easy_answer", text.easy or "")):
+        for sentence in vague_times(words, language):
             problem = f"The {key.replace('_', ' ')}{text.name} gives no time: {sentence!r}."
             remedy = "Say by when: today, within a few days, within two weeks."
-            yield checked.found(pair, (*where, key), problem, remedy, "time-frame")
+            said: Values = {"text": key, "country": text.country, "sentence": sentence}
+            yield checked.found(pair, (*where, key), problem, remedy, "time-frame", code="no-time", values=said)
     if text.easy is None:
         return
     own, easy = amounts(text.answer, language), amounts(text.easy, language)
     if invented := lacking(easy, own):
         problem = f"Only the easy answer{text.name} says {listed(invented)}."
-        yield checked.found(pair, (*where, "easy_answer"), problem, "State the same facts in both.", "numbers")
+        told: Values = {"country": text.country, "amounts": as_values(invented)}
+        at: Place = (*where, "easy_answer")
+        yield checked.found(pair, at, problem, SAME, "numbers", code="easy-only", values=told)
     only = lacking(own, easy)
     units = {each.unit for each in only} & TIMES
     rivals = [each for each in easy if each.unit in units]
     if rivals and not invented:
         times = [each for each in only if each.unit in {rival.unit for rival in rivals}]
         problem = f"Only the answer{text.name} says {listed(times)}; the easy answer says {listed(rivals)}."
-        yield checked.found(pair, (*where, "answer"), problem, "State the same facts in both.", "numbers")
+        told = {"country": text.country, "amounts": as_values(times), "others": as_values(rivals)}
+        yield checked.found(pair, (*where, "answer"), problem, SAME, "numbers", code="times-differ", values=told)
     elif only:
         problem = f"Only the answer{text.name} says {listed(only)}; who reads the easy one is not told."
         remedy = "Say it there too where it matters."
-        yield checked.found(pair, (*where, "easy_answer"), problem, remedy, "numbers", "info")
+        told, at = {"country": text.country, "amounts": as_values(only)}, (*where, "easy_answer")
+        yield checked.found(pair, at, problem, remedy, "numbers", "info", code="answer-only", values=told)
 
 
 def _between_pairs(checked: Checked) -> Iterator[Finding]:
@@ -260,7 +298,9 @@ def _between_pairs(checked: Checked) -> Iterator[Finding]:
         if apart and len(about & beside) >= SAME_MATTER:
             problem = f"Says {_numbers(here)} where {other.id} says {_numbers(there)}, of what seems the same."
             remedy = "Make both agree, or say what differs."
-            yield checked.found(one, ("pairs", first, "answer"), problem, remedy, "numbers", "info")
+            said: Values = {"here": _numbers(here), "there": _numbers(there), "other": other.id}
+            at: Place = ("pairs", first, "answer")
+            yield checked.found(one, at, problem, remedy, "numbers", "info", code="pairs-differ", values=said)
 
 
 def _numbers(found: frozenset[str]) -> str:
@@ -268,29 +308,30 @@ def _numbers(found: frozenset[str]) -> str:
 
 
 def _review(checked: Checked, number: int, pair: Pair, today: date) -> Iterator[Finding]:
-    review = pair.review
+    review, at = pair.review, ("pairs", number, "review")
     if review.status == "approved" and (review.by is None or review.on is None):
         problem, remedy = "Approved without a name or a date.", "Fill in `by` and `on`."
-        yield checked.found(pair, ("pairs", number, "review"), problem, remedy, "review", "error")
+        yield checked.found(pair, at, problem, remedy, "review", "error", code="review-nameless")
     if review.on is not None and review.on > today:
         problem, remedy = f"Reviewed on {review.on}, which is still to come.", "Correct `on`."
-        yield checked.found(pair, ("pairs", number, "review"), problem, remedy, "review", "error")
+        yield checked.found(
+            pair, at, problem, remedy, "review", "error", code="review-early", values={"day": str(review.on)}
+        )
     if review.status == "approved" and review.valid_until is None:
         problem, remedy = "Approved without an end: it would never expire.", "Fill in `valid_until`."
-        yield checked.found(pair, ("pairs", number, "review"), problem, remedy, "review")
+        yield checked.found(pair, at, problem, remedy, "review", code="review-endless")
     if review.valid_until is not None and review.valid_until < today:
         problem = f"The review expired on {review.valid_until}."
-        yield checked.found(
-            pair, ("pairs", number, "review"), problem, "Have a clinician review it again.", "review", "error"
-        )
+        remedy, day = "Have a clinician review it again.", str(review.valid_until)
+        yield checked.found(pair, at, problem, remedy, "review", "error", code="review-over", values={"day": day})
     if review.status == "draft":
         problem = "Draft: shown in sample mode only."
-        yield checked.found(pair, ("pairs", number, "review"), problem, "Have a clinician review it.", "review", "info")
+        yield checked.found(pair, at, problem, "Have a clinician review it.", "review", "info", code="review-draft")
 
 
 def _copies(checked: Checked) -> Iterator[Finding]:
     """Find duplicate and near-duplicate variants inside a pair, across pairs, and among background questions."""
-    known = NearCopies()
+    known, path = NearCopies(), checked.catalog.path
     for pair in checked.catalog.pairs:
         known.add(pair.question, f"{pair.id} (its question)")
     for number, pair in enumerate(checked.catalog.pairs):
@@ -301,7 +342,9 @@ def _copies(checked: Checked) -> Iterator[Finding]:
                 kind = "repeats" if copy.similarity == 1 else f"nearly repeats ({copy.similarity:.2f})"
                 line = checked.line("pairs", number, "variants", place)
                 problem = f"The variant {variant.text!r} {kind} {copy.text!r} of {where}."
-                yield Finding(checked.catalog.path, line, pair.id, problem, "Remove one of them.", rule="near-copy")
+                said: Values = {"text": variant.text, "copy": copy.text, "pair": copy.label.split(" ")[0]}
+                code = "copy-here" if said["pair"] == pair.id else "copy"
+                yield Finding(path, line, pair.id, problem, ONE, rule="near-copy", code=code, values=said)
             known.add(variant.text, pair.id)
     yield from _background_copies(checked, known)
 
@@ -317,7 +360,8 @@ def _background_copies(checked: Checked, known: NearCopies) -> Iterator[Finding]
             if copy is not None:
                 line = document.line(("questions", topic, number))
                 problem = f"The background question {text!r} is (nearly) a text of the pair {copy.label}."
-                yield Finding(path, line, copy.label.split(" ")[0], problem, "Remove one of them.", rule="near-copy")
+                pair, said = copy.label.split(" ")[0], {"text": text}
+                yield Finding(path, line, pair, problem, ONE, rule="near-copy", code="copy-background", values=said)
 
 
 def _first_sentences(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
@@ -340,7 +384,8 @@ def _first_sentences(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
                 )
                 remedy = "Begin with the answer itself: yes, no, how long, how much, whom to call."
                 at: Place = ("pairs", number, *text.at, "answer")
-                yield checked.found(pair, at, problem, remedy, "first-sentence", "info")
+                said_: Values = {"sentence": parts[best], "country": text.country}
+                yield checked.found(pair, at, problem, remedy, "first-sentence", "info", code="not-first", values=said_)
 
 
 def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
@@ -357,7 +402,11 @@ def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
             break
         problem = f"Confusable with {pairs[second].id}: of all pairs, few ask for things so near to each other."
         remedy = "Keep their variants apart, or declare them `same_as`."
-        yield checked.found(pairs[first], ("pairs", first, "id"), problem, remedy, "confusable", "info")
+        at: Place = ("pairs", first, "id")
+        other = pairs[second].id
+        yield checked.found(
+            pairs[first], at, problem, remedy, "confusable", "info", code="confusable", values={"other": other}
+        )
 
 
 def _centre(pair: Pair, encoder: Encoder) -> Vectors:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from bot.catalog.statements import sentences
 from bot.languages.files import cached, known, load
 
-_SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _VOWELS = re.compile(r"[aeiouyäöü]+")
 
@@ -58,26 +58,30 @@ class Readability:
 
     Attributes:
         words: Words separated by white space.
-        words_per_sentence: Mean.
+        sentences: As `statements.sentences` parts them; at least one where there are words.
         reading_ease: Flesch's, by the formula of the language; by that of English where it has none.
     """
 
     words: int
-    words_per_sentence: float
+    sentences: int
     reading_ease: float
+
+    @property
+    def words_per_sentence(self) -> float:
+        """The mean."""
+        return self.words / self.sentences if self.sentences else 0.0
 
 
 def measure(text: str, language: str) -> Readability:
     """Measure a text; a text without words gets zeros."""
     found = _WORD.findall(text)
     if not found:
-        return Readability(0, 0.0, 0.0)
-    sentences = [part for part in _SENTENCE.split(text.strip()) if _WORD.search(part)]
-    per_sentence = len(found) / len(sentences)
+        return Readability(0, 0, 0.0)
+    parts = len(sentences(text))
     per_word = sum(syllables(word, language) for word in found) / len(found)
     how = formula(language) or _flesch()
-    ease = how.base - how.sentence * per_sentence - how.word * per_word
-    return Readability(len(text.split()), per_sentence, ease)
+    ease = how.base - how.sentence * len(found) / parts - how.word * per_word
+    return Readability(len(text.split()), parts, ease)
 
 
 def syllables(word: str, language: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -44,6 +44,7 @@ FACTS: tuple[Fact, ...] = get_args(Fact)
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MOST_CHARACTERS = 450
 _PHONE = re.compile(r"\+?\d[\d ()/-]{4,24}\d")
+_GROUPING = r"[\s()./\u2010-\u2015-]{0,3}"  # between the digits of a number
 _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
 A_WEEK = 8  # days looked ahead for the next opening
 _WHERE_TO_LOOK = 'docs/content.md says under "The place" what each entry means; qa_pairs/site.yaml is an example.'
@@ -225,15 +226,37 @@ def open_site(path: Path | None, *, exam: Path, languages: Sequence[str], sample
         if said is not None:
             texts[fact] = _checked(file, fact, said, languages)
     if "phone" not in texts:
-        raise BadData(f"{file}: `facts` lacks `phone`. Say how the department is reached, and when.")
-    if any(read.phone not in text for text in texts["phone"].values()):
-        raise BadData(f"{file}: the texts of `phone` do not all hold the number {read.phone!r}. Write it there, too.")
+        raise BadData(
+            f"{file}: `facts` lacks `phone`. Say how the department is reached, and when.", code="site-no-phone"
+        )
+    if not all(_holds(text, read.phone) for text in texts["phone"].values()):
+        raise BadData(
+            f"{file}: the texts of `phone` do not all hold the number {read.phone!r}. Write it there, too.",
+            code="site-phone",
+            values={"phone": read.phone},
+        )
     opening = None
     if read.opening is not None:
         opening = tuple(tuple(_span(span) for span in read.opening.get(day, ())) for day in DAYS)
     namespaces = Namespaces(read.namespaces.identifiers, read.namespaces.canonical)
     look = _look(file, read, languages)
     return Site(read.site, read.phone, texts, opening, ZoneInfo(read.timezone), look, namespaces)
+
+
+def _holds(text: str, phone: str) -> bool:
+    """Say whether a text gives a telephone number, however its digits are grouped there."""
+    digits = [each for each in phone if each.isdigit()]
+    return re.search(rf"(?<!\d){_GROUPING.join(digits)}(?!\d)", text) is not None
+
+
+def site_findings(path: Path | None, *, exam: Path, languages: Sequence[str]) -> Iterator[Finding]:
+    """Yield what is wrong with a site's own file, as it is refused where it is served; whether it is approved is not
+    asked."""
+    try:
+        open_site(path, exam=exam, languages=languages, sample=True, today=date.min)
+    except BadData as error:
+        where = f"{path}: "
+        yield Finding(path or exam, 0, "", str(error).removeprefix(where), "", "error", "site")
 
 
 def namespaces_of(path: Path | None, exam: Path) -> Namespaces:
@@ -262,19 +285,25 @@ def _read(file: Path, exam: Path) -> _File:
         read = _File.model_validate(document.data)
     except ValidationError as error:
         first = error.errors()[0]
-        raise _told(Finding(file, document.line(first["loc"]), "", _in_plain_words(first), "")) from None
+        place = {"place": ".".join(str(step) for step in first["loc"])}
+        code = {"missing": "missing", "extra_forbidden": "extra", "value_error": "value"}.get(first["type"], "kind")
+        line, problem = document.line(first["loc"]), _in_plain_words(first)
+        raise _told(Finding(file, line, "", problem, "", code=code, values=place)) from None
     here = exam.resolve()
     known = {here.name} | exams_in(here.parent) | exams_in(data_folder("qa_pairs"))
     for name in read.exams:
         if name not in known:
             problem = f"`exams` names {name!r}, which is no exam here; known: {', '.join(sorted(known))}."
-            raise _told(Finding(file, document.line(("exams", name)), "", problem, ""))
+            line = document.line(("exams", name))
+            raise _told(Finding(file, line, "", problem, "", code="exam", values={"name": name}))
     return read
 
 
 def _told(finding: Finding) -> BadData:
     place = f"{finding.path}:{finding.line}" if finding.line else str(finding.path)
-    return BadData(" ".join(filter(None, (f"{place}: {finding.problem}", finding.remedy, _WHERE_TO_LOOK))))
+    line = " ".join(filter(None, (f"{place}: {finding.problem}", finding.remedy, _WHERE_TO_LOOK)))
+    # The line of the file: pages say the rest in their own language.
+    return BadData(line, code=f"site-{finding.code or 'odd'}", values={"line": finding.line, **finding.values})
 
 
 def _in_plain_words(error: ErrorDetails) -> str:
@@ -309,7 +338,15 @@ def _checked(file: Path, fact: str, said: Mapping[str, str], languages: Sequence
         if not 0 < len(text) <= MOST_CHARACTERS:
             raise BadData(
                 f"{file}: `{fact}` in {language!r} has {len(text)} characters and may have 1 to {MOST_CHARACTERS}. "
-                "Write it in the languages of the catalog, in a few short sentences."
+                "Write it in the languages of the catalog, in a few short sentences.",
+                code="site-length",
+                values={"fact": fact, "language": language, "characters": len(text), "most": MOST_CHARACTERS},
             )
         found[language] = text
     return found
+
+
+def in_zone(at: datetime, zone: tzinfo | None) -> str:
+    """Return a moment to the minute as people at the place read it, with the name of its zone."""
+    here = at.astimezone(zone)
+    return f"{here:%Y-%m-%d %H:%M} {here.tzname()}"

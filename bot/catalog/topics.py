@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import BadData
 
+FILE = "topics.yaml"
+
 
 @dataclass(frozen=True, slots=True)
 class Topic:
@@ -43,19 +45,36 @@ class _File(BaseModel):
     bring: str = ""
 
 
+def topic_names(folder: Path, language: str) -> dict[str, str]:
+    """Return what a catalog folder's topics are called in a language, by their place in the list.
+
+    Raises:
+        BadData: The file cannot be read as topics.
+    """
+    return {
+        str(number): topic.name[language]
+        for number, topic in enumerate(_read(folder).topics, 1)
+        if language in topic.name
+    }
+
+
+def _read(folder: Path) -> _File:
+    path = folder / FILE
+    if not path.is_file():
+        return _File()
+    try:
+        return _File.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
+        raise BadData(f"{path} cannot be read as topics ({type(error).__name__}). Mend it, or remove it.") from error
+
+
 def load_topics(folder: Path, known: Collection[str]) -> Topics:
     """Return the topics of a catalog folder; empty where it has no such file. `known`: ids of the catalog's pairs.
 
     Raises:
         BadData: The file cannot be read as topics, or names a pair that the catalog does not have.
     """
-    path = folder / "topics.yaml"
-    if not path.is_file():
-        return Topics()
-    try:
-        file = _File.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
-        raise BadData(f"{path} cannot be read as topics ({type(error).__name__}). Mend it, or remove it.") from error
+    file, path = _read(folder), folder / FILE
     named = [*(pair for topic in file.topics for pair in topic.pairs), *([file.bring] if file.bring else [])]
     unknown = next((pair for pair in named if pair not in known), None)
     if unknown is not None:

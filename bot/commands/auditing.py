@@ -11,15 +11,17 @@ from typing import Annotated
 
 import typer
 
-from bot.adapters.audit_log import AuditLine, AuditTrail, os_user, returned
+from bot.adapters.audit_log import TRAIL_RESTORED, AuditLine, AuditTrail, os_user, returned
+from bot.catalog.site import in_zone
 from bot.commands.installation import ForceOption, require_served, tell
-from bot.commands.moments import in_zone, local_zone, moment
+from bot.commands.moments import local_zone, moment
 from bot.errors import UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
 from bot.ports import AuditEvent, SeenAudit
 from bot.release.release import Releases
 from bot.release.restored import Noted
 from bot.settings import Settings
+from bot.web.staff.wiring import make_acts, stop_again, stops_taken_back
 from bot.wiring import (
     make_audit,
     make_finder,
@@ -27,9 +29,12 @@ from bot.wiring import (
     make_records,
     make_releases,
     make_witness,
-    stops_taken_back,
 )
 
+UNSEEN = (
+    "the database has not seen this log, or has lost what it saw: nobody knows whether its end is missing. After a "
+    "restore run `klartext records after-restore`, which lets it see the log as it is now; else find out who did it."
+)
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 
 
@@ -61,7 +66,7 @@ def audit(
         if verify:
             print(json.dumps(_verdict(trail, seen)) if as_json else _sentence(trail, seen))
         _tell_flaws(trail, seen)
-    raise typer.Exit(1 if trail.flaws or trail.lacks(seen) else 0)
+    raise typer.Exit(0 if _is_whole(trail, seen) else 1)
 
 
 def erase_again(
@@ -105,7 +110,7 @@ def _erase_again(settings: Settings, *, dry_run: bool) -> bool:
             "not here: add the text key of that time behind the others in KLARTEXT_TEXT_KEY, and run this again.",
             file=sys.stderr,
         )
-    return not (trail.flaws or trail.lacks(seen) or back.unreadable)
+    return _is_whole(trail, seen) and not back.unreadable
 
 
 def after_restore(
@@ -122,12 +127,14 @@ def after_restore(
         found = require_served(settings, force=force)
         make_audit(settings).require()
         tell(found)
+        if not dry_run:
+            number, hash_ = make_acts(settings).head()
+            make_audit(settings).note(AuditEvent(f"{TRAIL_RESTORED}{hash_}", os_user(), counts={"act": number}))
+            _see_anew(settings)
         zone, lost, releases = local_zone(settings), stops_taken_back(settings), make_releases(settings)
-        if lost.stops and not dry_run:
-            make_audit(settings).note(AuditEvent("stop-again", os_user(), counts={"stops": len(lost.stops)}))
+        if not dry_run:
+            stop_again(settings, lost)
         for stop in lost.stops:
-            if not dry_run:
-                releases.stop(stop)
             what = f"{stop.pair_id} is withdrawn" if stop.pair_id else "the chat is closed"
             done = "would be done" if dry_run else "done"
             print(f"{done} again: {what}, as on {in_zone(stop.at, zone)} by {stop.by}")
@@ -141,6 +148,17 @@ def after_restore(
         left = lost.opened is not None or lost.in_force is not None
         erased = _erase_again(settings, dry_run=dry_run)
     raise typer.Exit(1 if left or not erased else 0)
+
+
+def _see_anew(settings: Settings) -> None:
+    """Have a database that knows nothing of the audit log see it, as far as it is whole in itself."""
+    trail, witness = make_audit(settings).read(), make_witness(settings)
+    if trail.is_strange_to(witness.seen()) and not trail.flaws:
+        witness.see(SeenAudit(len(trail.lines), trail.last_hash, datetime.now(UTC)))
+        print(
+            f"The database has seen the audit log now: {len(trail.lines)} lines, the last one {trail.last_hash}. "
+            "Whether lines were cut off before, only what `klartext records audit --verify` printed earlier can tell."
+        )
 
 
 def _release_lost(last: Noted, releases: Releases, zone: tzinfo | None) -> str:
@@ -158,12 +176,12 @@ def _release_lost(last: Noted, releases: Releases, zone: tzinfo | None) -> str:
 
 
 def _seen(settings: Settings) -> SeenAudit | None:
-    """Return what the database has seen of the log, which can be read without it."""
+    """Return what the database has seen of the log, which can be read without it: nothing, then."""
     try:
         return make_witness(settings).seen()
     except UserFixable as error:
         print(f"klartext: not compared with what the database has seen of the log: {error}", file=sys.stderr)
-        return None
+        return SeenAudit(0, "", datetime.now(UTC))
 
 
 def _row(line: AuditLine, at: str) -> str:
@@ -172,14 +190,21 @@ def _row(line: AuditLine, at: str) -> str:
         *([f"patient {line.patient}"] if line.patient else []),
         *([f"conversation {line.conversations[0]}"] if len(line.conversations) == 1 else []),
         *([f"request {line.request_id}"] if line.request_id else []),
+        *([f"why: {' '.join(line.why.split())}"] if line.why else []),
     ]
     return f"{line.number:6}  {at}  {line.actor:12}  {line.action:12}  {'  '.join([counts, *about])}".rstrip()
+
+
+def _is_whole(trail: AuditTrail, seen: SeenAudit | None) -> bool:
+    """Say whether it is, as far as anybody can know."""
+    return not (trail.flaws or trail.lacks(seen) or trail.is_strange_to(seen))
 
 
 def _verdict(trail: AuditTrail, seen: SeenAudit | None) -> Mapping[str, object]:
     return {
         "cut_off": trail.lacks(seen),
-        "seen": {"lines": seen.lines, "last": seen.last, "at": seen.at.isoformat()} if seen is not None else None,
+        "unseen": trail.is_strange_to(seen),
+        "seen": {"lines": seen.lines, "last": seen.last, "at": seen.at.isoformat()} if seen and seen.lines else None,
         "lines": len(trail.lines),
         "last": trail.last_hash,
         "without_key": _without_key(trail),
@@ -189,6 +214,8 @@ def _verdict(trail: AuditTrail, seen: SeenAudit | None) -> Mapping[str, object]:
 
 def _sentence(trail: AuditTrail, seen: SeenAudit | None) -> str:
     whole = "not whole" if trail.flaws or trail.lacks(seen) else "whole"
+    if whole == "whole" and trail.is_strange_to(seen):
+        whole = "not known to be whole"
     without = _without_key(trail)
     unchecked = f"; {without} lines are of keys that are not here: their MACs were not checked" if without else ""
     return f"{whole}: {len(trail.lines)} lines, the last one {trail.last_hash}{unchecked}"
@@ -209,5 +236,7 @@ def _tell_flaws(trail: AuditTrail, seen: SeenAudit | None) -> None:
             f"lines, the last one {seen.last}.",
             file=sys.stderr,
         )
+    if trail.is_strange_to(seen):
+        print(f"klartext: {UNSEEN}", file=sys.stderr)
     for line in trail.flaws:
         print(f"klartext: the audit log is broken at line {line.number}: {line.flaw}.", file=sys.stderr)

@@ -15,10 +15,11 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from bot.catalog.catalog import Pair, Review, locate
+from bot.editorial.candidate import Candidate
 from bot.editorial.exchange import Change, changes_in, check_out, other_files, read_record
 from bot.editorial.pair_fields import unknown_names
 from bot.editorial.people import Person
-from bot.editorial.workbench import Backing, Candidate, Draft, Provenance, Stale, pair_hash
+from bot.editorial.workbench import Backing, Draft, Provenance, Stale, pair_hash
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.web.staff.wiring import make_people, make_workbench

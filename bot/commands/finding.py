@@ -9,24 +9,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bot.adapters.audit_log import os_user
+from bot.catalog.approval import FOREIGN, FORM, SENTENCES, SITE
+from bot.catalog.near_ids import nearest
+from bot.catalog.site import in_zone
 from bot.commands.installation import ForceOption, require_served, tell
-from bot.commands.moments import in_zone, local_zone, moment
+from bot.commands.moments import local_zone, moment
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
 from bot.ports import AuditEvent, Finder, FoundConversation, Records, Sought, StoredReply, StoredTurn
-from bot.sentences.reply import Content, Part, Reply, read_reply
+from bot.release.release import Releases
+from bot.sentences.reply import Content, Interface, Part, Reply, SiteText, read_reply
 from bot.sentences.shown_texts import SHOWN_DIGITS, ShownText, shown_texts, text_hash
 from bot.settings import Settings
-from bot.staff.calls import FOR_PATIENTS, Action, Calls
-from bot.wiring import make_audit, make_calls, make_finder, make_records
+from bot.staff.calls import Action, Calls, for_patients
+from bot.wiring import make_audit, make_calls, make_finder, make_records, make_releases
 
 Json = dict[str, object]
 MINUTES = 10
+MOST_NAMED = 5  # of what there is instead of what was sought
 _HASH = re.compile(rf"[0-9a-f]{{{SHOWN_DIGITS},64}}")
 
 
@@ -57,16 +62,21 @@ def find(
             raise UserFixable("Say what to find: `--patient`, `--at`, `--pseudonym` or `--shown`.")
         text = _Text.of(shown) if shown is not None else None
         tell(require_served(settings, force=force))
-        search = _Search(make_finder(settings), make_records(settings), make_calls(settings), sought, zone)
+        releases = _Approvers(make_releases(settings))
+        search = _Search(make_finder(settings), make_records(settings), make_calls(settings), releases, sought, zone)
         if text is not None and not text.hash:
             listed = search.texts(text)
             make_audit(settings).note(AuditEvent("find", os_user(), patient=patient, counts={"texts": len(listed)}))
+            if not listed:
+                search.require_known(text)
             print(json.dumps([each.as_json() for each in listed], indent=1) if as_json else _texts(listed, text, zone))
             return
         found = search.conversations(text)
         counts = {"conversations": len(found), "shown": len(found) if show else 0}
         ids = [each.stored.conversation.id for each in found]
         make_audit(settings).note(AuditEvent("find", os_user(), ids, patient=patient, counts=counts))
+        if text is not None and not found:
+            search.require_known(text)
         if as_json:
             print(json.dumps([search.as_json(each, show=show) for each in found], indent=1))
             return
@@ -75,10 +85,6 @@ def find(
             for line in search.turns(each) if show else ():
                 print(f"  {line}")
         print(_counted(len(found), "conversation"))
-        if text is not None and not found and not search.knows(text):
-            print(
-                f"No text {shown} was ever shown here: `--shown {text.pair_id}` lists those that were.", file=sys.stderr
-            )
         if not found and at is not None and (nearest := search.nearest()) is not None:
             when = in_zone(nearest, zone)
             print(f"The nearest turn of what was sought is of {when}: see `--window`.", file=sys.stderr)
@@ -153,6 +159,7 @@ class _Search:
     finder: Finder
     records: Records
     calls: Calls
+    approvers: _Approvers
     sought: Sought
     zone: tzinfo | None
 
@@ -176,10 +183,40 @@ class _Search:
         found = self.finder.find(Sought(ids=frozenset(moments)))
         return [_Found(each, tuple(moments[each.conversation.id])) for each in found]
 
-    def knows(self, text: _Text) -> bool:
-        """Say whether a text was ever shown, whoever and whenever is sought."""
+    def require_known(self, text: _Text) -> None:
+        """Raise BadData for a pair that there never was, or a text that nobody was ever shown, whoever is sought.
+
+        A pair that a release shows and nobody has seen yet is known: no text of it was shown.
+        """
         everywhere = replace(self, sought=Sought())
-        return any(True for _ in everywhere._showing(text))
+        seen = everywhere.texts(_Text(text.pair_id, ""))
+        if any(each.text.hash.startswith(text.hash) for each in seen) or (
+            not seen and not text.hash and self._is_pair(text)
+        ):
+            return
+        if seen:
+            known = ", ".join(
+                f"{each.text.name} ({each.text.field}, {each.text.language})" for each in seen[:MOST_NAMED]
+            )
+            more = f" and {len(seen) - MOST_NAMED} more" if len(seen) > MOST_NAMED else ""
+            raise BadData(f"No text {text.pair_id}@{text.hash} was ever shown here. Of this pair were: {known}{more}.")
+        if self._is_pair(text):
+            raise BadData(f"No text of the pair {text.pair_id!r} was ever shown here.")
+        near = nearest(text.pair_id, self._pairs())
+        raise BadData(f"No pair {text.pair_id!r} was ever shown here. {near} See `klartext qa list`.")
+
+    def _is_pair(self, text: _Text) -> bool:
+        return text.pair_id in self._pairs()
+
+    def _pairs(self) -> set[str]:
+        """Return the ids of all pairs that a release has shown, or that stand in a reply."""
+        found = self.approvers.pairs()
+        for stored in self.finder.replies("", sought=Sought()):
+            try:
+                found |= {each.pair_id for each in shown_texts(read_reply(stored.reply))}
+            except BadData:
+                continue  # told of where it is searched
+        return found
 
     def nearest(self) -> datetime | None:
         """Return the turn nearest to the moment, of the patient or conversation that was sought; None for none."""
@@ -215,10 +252,11 @@ class _Search:
             if reply is None:
                 yield "  (the reply cannot be read)"
                 continue
-            for part in reply.parts:
-                yield f"  shown: {_named(part)}{part.text}"
-            for number, part in enumerate(reply.choices, 1):
-                yield f"  choice {number}: {_named(part)}{part.text}"
+            yield f"  of {f'release {each.release}' if each.release else 'no release'}"
+            for name, part in _numbered(reply):
+                yield f"  {name}: {_named(part)}{part.text}"
+                if approved := self.approvers.of(each.release, part, reply.language):
+                    yield f"    approved by {approved['by']} on {approved['on']}"
 
     def as_json(self, found: _Found, *, show: bool) -> Json:
         one, last = found.stored.conversation, found.stored.last_turn
@@ -235,14 +273,14 @@ class _Search:
             told |= {"patient": one.patient, "shown_at": [at.isoformat() for at in found.shown_at]}
         if show:
             told["told"] = [
-                _action_json(each) if isinstance(each, Action) else _turn_json(each) for each in self._told(found)
+                _action_json(each) if isinstance(each, Action) else self._turn_json(each) for each in self._told(found)
             ]
         return told
 
     def _told(self, found: _Found) -> Sequence[StoredTurn | Action]:
         """Return turns, and what patients see of staff, of the moments that were sought, in order."""
         id_ = found.stored.conversation.id
-        staff = [action for action in self.calls.actions(id_) if action.what in FOR_PATIENTS]
+        staff = for_patients(self.calls.actions(id_))
         both: list[StoredTurn | Action] = [*self.records.turns(id_), *staff]
         since, until = self.sought.since, self.sought.until
         wanted = [each for each in both if (not since or each.at >= since) and (not until or each.at <= until)]
@@ -258,8 +296,61 @@ class _Search:
             if shown:
                 yield stored, shown
 
+    def _turn_json(self, turn: StoredTurn) -> Json:
+        reply = _reply(turn)
+
+        def shown(parts: Sequence[Part]) -> list[Json] | None:
+            if reply is None:
+                return None
+            return [_part_json(part, self.approvers.of(turn.release, part, reply.language)) for part in parts]
+
+        return {
+            "at": turn.at.isoformat(),
+            "number": turn.exchange.number if turn.exchange else None,
+            "said": turn.exchange.said if turn.exchange else turn.question,
+            "decision": turn.decision,
+            "release": turn.release or None,
+            "language": reply.language if reply is not None else None,
+            "shown": shown(reply.parts if reply is not None else ()),
+            "choices": shown(reply.choices if reply is not None else ()),
+        }
+
     def _at(self, at: datetime) -> str:
         return in_zone(at, self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Approvers:
+    """Who approved what a release says; each release is read once."""
+
+    releases: Releases
+    _read: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def of(self, release: str, part: Part, language: str) -> Mapping[str, str] | None:
+        """Return who approved the text of a part, and on which day it was complete; None where that is not known.
+
+        `release`: its name, as turns have it.
+        """
+        if not release:
+            return None
+        if release not in self._read:
+            number = release.partition("@")[0]
+            made = self.releases.get(int(number)) if number.isdecimal() else None
+            self._read[release] = made.content if made is not None and made.name == release else {}
+        content = self._read[release]
+        if isinstance(part, Content):
+            what = f"pair {part.pair_id} {language}"
+        elif isinstance(part, Interface):
+            spoken = part.language or language
+            what = f"{SENTENCES} {spoken}" if spoken in content.get("shown", ()) else FOREIGN
+        else:
+            what = SITE if isinstance(part, SiteText) else FORM
+        found: Mapping[str, str] | None = content.get("approved", {}).get(what)
+        return found
+
+    def pairs(self) -> set[str]:
+        """Return the pairs that some release was made to show."""
+        return {pair for each in self.releases.all() for pairs in each.content["shown"].values() for pair in pairs}
 
 
 def _counted(number: int, what: str) -> str:
@@ -279,24 +370,17 @@ def _named(part: Part) -> str:
     return f"[{part.pair_id}@{text_hash(part.text)[:SHOWN_DIGITS]} {part.field}] "
 
 
-def _turn_json(turn: StoredTurn) -> Json:
-    reply = _reply(turn)
-    return {
-        "at": turn.at.isoformat(),
-        "number": turn.exchange.number if turn.exchange else None,
-        "said": turn.exchange.said if turn.exchange else turn.question,
-        "decision": turn.decision,
-        "language": reply.language if reply is not None else None,
-        "shown": [_part_json(part) for part in reply.parts] if reply is not None else None,
-        "choices": [_part_json(part) for part in reply.choices] if reply is not None else None,
-    }
+def _numbered(reply: Reply) -> Iterator[tuple[str, Part]]:
+    """Yield what was shown, each part with what it was."""
+    yield from (("shown", part) for part in reply.parts)
+    yield from ((f"choice {number}", part) for number, part in enumerate(reply.choices, 1))
 
 
-def _part_json(part: Part) -> Json:
+def _part_json(part: Part, approved: Mapping[str, str] | None) -> Json:
     told: Json = {"kind": type(part).__name__, "text": part.text}
     if isinstance(part, Content):
         told |= {"pair_id": part.pair_id, "field": part.field, "hash": text_hash(part.text)}
-    return told
+    return told | {"approved": dict(approved)} if approved else told
 
 
 def _action_json(action: Action) -> Mapping[str, object]:

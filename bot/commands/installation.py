@@ -22,13 +22,20 @@ ForceOption = Annotated[
 
 
 def tell_database(settings: Settings) -> None:
-    """Say on standard error who acts on which database, and how many processes serve patients from it."""
-    tell(served(settings, now=datetime.now(UTC)))
+    """Say on standard error who acts on which database, and how many processes serve patients from it.
+
+    In a folder without one, opening it makes it: that is said, for it may be the wrong folder.
+    """
+    from bot.adapters.sql_records import in_folder, is_new
+
+    made = is_new(settings.database_url or in_folder(settings.writable_data()))
+    tell(served(settings, now=datetime.now(UTC)), made=made)
 
 
-def tell(found: Served) -> None:
-    """Say the same of what is known."""
-    print(f"klartext: {running_as()} on {found.database}: {_processes(found)}.", file=sys.stderr)
+def tell(found: Served, *, made: bool = False) -> None:
+    """Say the same of what is known; `made`: just now, by opening it."""
+    how = "a new database, which this command made: " if made else ""
+    print(f"klartext: {running_as()} on {found.database}: {how}{_processes(found)}.", file=sys.stderr)
 
 
 def require_served(settings: Settings, *, force: bool) -> Served:

@@ -24,12 +24,6 @@ def local_zone(settings: Settings) -> tzinfo | None:
     return site.timezone if site is not None else None
 
 
-def in_zone(at: datetime, zone: tzinfo | None) -> str:
-    """Return a moment to the minute as people at the place read it, with the name of its zone."""
-    here = at.astimezone(zone)
-    return f"{here:%Y-%m-%d %H:%M} {here.tzname()}"
-
-
 def moment(written: str, option: str, zone: tzinfo | None) -> datetime:
     """Return a moment in ISO 8601; without a zone it is of `zone`.
 

@@ -22,6 +22,7 @@ from bot.catalog.exchange.question_set import catalog_name
 from bot.catalog.exchange.tables import Layout, columns_named, delimiter_named
 from bot.catalog.fhir_files import write_text
 from bot.catalog.lint import lint, worst
+from bot.catalog.site import site_findings
 from bot.commands.exchange import checkin, checkout
 from bot.commands.language import lint_languages
 from bot.curation.clusters import NOTHING, Suggest, Suggestion
@@ -48,7 +49,11 @@ def lint_(
     """Check a catalog; exit 1 if anything is wrong."""
     with friendly_errors():
         folder = locate(catalog)
-        own = list(lint_languages(folder, Settings.from_environment().languages))
+        settings = Settings.from_environment()
+        own = [
+            *lint_languages(folder, settings.languages),
+            *site_findings(settings.site, exam=folder, languages=tuple(language_files(folder))),
+        ]
         findings = [*own, *lint(folder, today=date.today(), encoder=EmbeddedEncoder())]
         for finding in findings:
             if verbose or finding.severity != "info" or finding.rule == "confusable":

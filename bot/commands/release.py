@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,17 +15,19 @@ import typer
 from bot.adapters.audit_log import os_user
 from bot.catalog.catalog import language_files, locate
 from bot.catalog.fhir_files import write_text
+from bot.catalog.site import in_zone
 from bot.commands.installation import ForceOption, require_served, tell, tell_database
-from bot.commands.moments import in_zone, local_zone
-from bot.errors import BadData, NotSent, UserFixable, friendly_errors
+from bot.commands.moments import local_zone
+from bot.errors import BadData, NotSent, StopNotNoted, UserFixable, friendly_errors
 from bot.interview.values.fhir_json import as_object
 from bot.languages.opening import open_languages
 from bot.release.contents import Contents, shipped_form
 from bot.release.publishing import Publisher, summary
-from bot.release.release import Release, differences
+from bot.release.release import NOT_VERIFIED, Release, differences
+from bot.release.restored import action_of
 from bot.release.stops import Stop, Stops
 from bot.settings import Settings
-from bot.web.staff.wiring import make_publisher
+from bot.web.staff.wiring import make_publisher, stops_taken_back
 from bot.wiring import for_server, make_fhir_server, make_releases
 
 if TYPE_CHECKING:
@@ -39,6 +42,13 @@ RUNNING = (
     "Conversations that have begun keep their release: a text that is wrong is withdrawn from them, too, by "
     "`klartext stop pair`."
 )
+WITHDRAWN = (
+    "{pair} is withdrawn. Patients who ask for it are told that the answer is being checked. A page that stands open "
+    "takes it back when its patient opens a part of an answer, writes, or comes back to it, and within seconds while "
+    "a call for staff is open; until then, and without JavaScript until it is loaded again, it shows what it showed. "
+    "Printed and saved copies keep it."
+)
+MOST_NAMED = 3  # texts that one person signed
 NumberArgument = Annotated[int, typer.Argument(help="Number of the release.", min=1)]
 
 
@@ -96,12 +106,38 @@ def make(
         settings = Settings.from_environment(data=data)
         contents = Files(catalog, questionnaire, site).gather(settings)
         tell_database(settings)
-        made = make_publisher(settings, _now).make(contents, locate(catalog), by=_who(by), note=note)
+        publisher = _publisher(settings)
+        made = publisher.make(contents, locate(catalog), by=_who(by), note=note)
         print(f"Release {made.name}: {summary(made)}")
         for language, pairs in made.content["left_out"].items():
             for pair_id, why in pairs.items():
                 print(f"  left out: {pair_id} ({language}): {why}")
+        for line in publisher.standstill(made).lines(publisher.zone()):
+            print(line)
+        for line in _signed_after_reset(made):
+            print(line)
+        if not made.has_verified_names:
+            print(
+                f"klartext: {NOT_VERIFIED}: who signed was typed by whoever ran the command, and nobody logged in. "
+                "Have approvers sign in the console or with `klartext qa approve --login`; KLARTEXT_APPROVALS=accounts "
+                "demands it.",
+                file=sys.stderr,
+            )
         print(f"Put it into force with `klartext release activate {made.number}`.")
+
+
+def _signed_after_reset(made: Release) -> Iterator[str]:
+    """Yield a line for each person who signed shortly after somebody else had given their account a password."""
+    texts: dict[str, list[str]] = {}
+    for what, names in made.after_reset.items():
+        for name in names:
+            texts.setdefault(name, []).append(what)
+    for name, signed in texts.items():
+        more = f" and {len(signed) - MOST_NAMED} more" if len(signed) > MOST_NAMED else ""
+        yield (
+            f"  {name} signed {len(signed)} text{'' if len(signed) == 1 else 's'} within 24 h after somebody else set "
+            f"the account's password: {', '.join(signed[:MOST_NAMED])}{more}. Ask this person in person."
+        )
 
 
 @release.command("list")
@@ -111,6 +147,7 @@ def list_(
     """List the releases, and which one is in force."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
+        tell_database(settings)
         releases, zone = make_releases(settings), local_zone(settings)
         in_force, switches = releases.in_force(), releases.switches()
         for each in releases.all():
@@ -118,12 +155,13 @@ def list_(
             if as_json:
                 said = {"number": each.number, "hash": each.hash, "made": each.made.isoformat(), "by": each.by}
                 more = {"note": each.note, "in_force": each.number == in_force, "exam": each.exam}
+                more["names"] = "verified" if each.has_verified_names else "not verified"
                 print(
                     json.dumps(said | more | {"in_force_since": [at.isoformat() for at in since]}, ensure_ascii=False)
                 )
                 continue
             mark = "in force" if each.number == in_force else "was in force" if since else ""
-            print(f"{each.name:>18}  {in_zone(each.made, zone)}  {mark:12}  {each.by}: {each.note or summary(each)}")
+            print(f"{each.name:>18}  {in_zone(each.made, zone)}  {mark:12}  {each.by}: {_described(each)}")
         if not releases.all() and not as_json:
             print("No releases. Make one with `klartext release make CATALOG`.")
 
@@ -136,7 +174,9 @@ def diff(
 ) -> None:
     """Show what patients would see differently with a release: pairs that come, go and change, with both texts."""
     with friendly_errors():
-        publisher = make_publisher(Settings.from_environment(data=data), _now)
+        settings = Settings.from_environment(data=data)
+        tell_database(settings)
+        publisher = _publisher(settings)
         before = other if other is not None else publisher.releases.in_force()
         new, old = publisher.side(number), publisher.side(before) if before is not None else None
         lines = list(differences(old, new))
@@ -158,7 +198,7 @@ def activate(
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         tell_database(settings)
-        publisher = make_publisher(settings, _now)
+        publisher = _publisher(settings)
         chosen = publisher.activate(number, by=_who(by), wait_s=wait, tell=_say)
         print(f"Release {chosen.name} is in force. {RUNNING}")
 
@@ -179,7 +219,7 @@ def as_fhir(
         if (out is None) is not push:
             raise UserFixable("Say where to: `--out FILE`, or `--push` for the FHIR server.")
         settings = for_server(Settings.from_environment(data=data), server)
-        publisher = make_publisher(settings, _now)
+        publisher = _publisher(settings)
         chosen = publisher.existing(number)
         publisher.keys.require(chosen)
         _require_not_withdrawn(chosen, publisher.releases.stops())
@@ -208,11 +248,16 @@ def as_fhir(
 
 def _require_not_withdrawn(chosen: Release, stops: list[Stop]) -> None:
     """Raise UserFixable where a release holds what was withdrawn: nobody may be handed that any more."""
-    shown = {pair for pairs in chosen.content["shown"].values() for pair in pairs}
-    if held := sorted(shown & Stops.of(stops).pairs(chosen.number)):
+    known, content = Stops.of(stops), chosen.content
+    held = {
+        pair
+        for language, pairs in content["shown"].items()
+        for pair in known.pairs(chosen.number, chosen.made, content, language).intersection(pairs)
+    }
+    if held:
         raise UserFixable(
-            f"Release {chosen.name} holds {held[0]}, which was withdrawn. Hand out a newer release: "
-            "`klartext release make`."
+            f"Release {chosen.name} holds {min(held)}, which was withdrawn. Hand out a release with a new text of it: "
+            "`klartext release make`; or see `klartext stop lift`."
         )
 
 
@@ -230,9 +275,14 @@ def rollback(
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         tell_database(settings)
-        publisher = make_publisher(settings, _now)
+        publisher = _publisher(settings)
         chosen = publisher.roll_back(to, by=_who(by), wait_s=wait, tell=_say, force=force)
         print(f"Release {chosen.name} is in force. {RUNNING}")
+
+
+def _described(each: Release) -> str:
+    unsure = "" if each.has_verified_names else f" ({NOT_VERIFIED})"
+    return f"{each.note}{unsure}" if each.note else summary(each)
 
 
 def _who(by: str) -> str:
@@ -242,6 +292,10 @@ def _who(by: str) -> str:
 
 def _say(line: str) -> None:
     print(line, flush=True)
+
+
+def _publisher(settings: Settings) -> Publisher:
+    return make_publisher(settings, _now, zone=lambda: local_zone(settings))
 
 
 def _now() -> datetime:
@@ -259,12 +313,11 @@ def pair(
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
-    """Withdraw a pair at once, in all languages, releases and processes. It comes back with a later release only."""
+    """Withdraw a pair at once, in all languages, releases and processes. Signing the same text again lifts nothing."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        publisher.withdraw(pair_id, by=_who(by), why=why)
-        print(f"{pair_id} is withdrawn. Patients who ask for it are told that the answer is being checked.")
-        _tell_reach(found)
+        known = publisher.shown_pair(pair_id)
+        _stop_first(lambda: publisher.withdraw(known, by=_who(by), why=why), WITHDRAWN.format(pair=known), found)
 
 
 @stop.command()
@@ -272,9 +325,37 @@ def chat(by: ByOption = "", why: WhyOption = "", force: ForceOption = False, dat
     """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        publisher.close(by=_who(by), why=why)
-        print("The chat is closed. Two people open it again with `klartext stop end --by NAME --by NAME`.")
+        done = "The chat is closed. Two people open it again with `klartext stop end --by NAME --by NAME`."
+        _stop_first(lambda: publisher.close(by=_who(by), why=why), done, found)
+
+
+@stop.command()
+def lift(
+    pair_id: Annotated[str, typer.Argument(help="Id of the pair.", metavar="PAIR")],
+    why: Annotated[str, typer.Option("--why", help="Why it may be shown again: for the record.", metavar="TEXT")],
+    by: ByOption = "",
+    force: ForceOption = False,
+    data: DataOption = None,
+) -> None:
+    """Show a withdrawn pair again with the text that was withdrawn, at once, in all releases and processes."""
+    with friendly_errors():
+        publisher, found = _stopping(data, force=force)
+        lifted = publisher.lift(pair_id, by=_who(by), why=why)
+        print(f"The stop of {lifted} is lifted. Patients who ask for it are shown its text again.")
         _tell_reach(found)
+
+
+@stop.command()
+def note(data: DataOption = None) -> None:
+    """Write the stops into the audit log that it lacks: it could not be written, or a command was killed."""
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        publisher, lacking = _publisher(settings), stops_taken_back(settings).unnoted
+        for each in lacking:
+            publisher.note_stop(each)
+            print(f"noted: {action_of(each)}, {in_zone(each.at, local_zone(settings))}, by {each.by}")
+        if not lacking:
+            print("The audit log lacks no stop.")
 
 
 @stop.command()
@@ -297,19 +378,50 @@ def list_stops(data: DataOption = None) -> None:
     """List what was stopped, by whom, and what is stopped now."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
+        tell_database(settings)
         acts, zone = make_releases(settings).stops(), local_zone(settings)
         for act in acts:
             print(f"{in_zone(act.at, zone)}  {act.kind:8}  {act.pair_id or 'chat'}  {act.by}: {act.why}")
         now = Stops.of(acts)
-        withdrawn = ", ".join(f"{each} (up to release {last})" for each, last in now.withdrawn.items())
+        withdrawn = ", ".join(
+            f"{each} (up to release {known.release}, and the same text in later ones)"
+            for each, known in now.withdrawn.items()
+        )
         print(f"Now: the chat is {'closed' if now.closed else 'open'}; withdrawn: {withdrawn or 'nothing'}.")
+        _tell_unnoted(settings)
+
+
+def _tell_unnoted(settings: Settings) -> None:
+    """Say which stops the audit log lacks, as far as it can be read."""
+    try:
+        lacking = stops_taken_back(settings).unnoted
+    except UserFixable as error:
+        print(f"klartext: not compared with the audit log: {error}", file=sys.stderr)
+        return
+    if lacking:
+        named = ", ".join(dict.fromkeys(each.pair_id or "the chat" for each in lacking))
+        print(f"klartext: the audit log lacks the stop of {named}: run `klartext stop note`.", file=sys.stderr)
+
+
+def _stop_first(stop: Callable[[], None], done: str, found: Served) -> None:
+    """Stop, say that it is done, and end with exit code 1 where the audit log lacks it: no log is in its way."""
+    lacks: StopNotNoted | None = None
+    try:
+        stop()
+    except StopNotNoted as error:
+        lacks = error
+    print(done)
+    _tell_reach(found)
+    if lacks is not None:
+        print(f"klartext: {lacks}", file=sys.stderr)
+        raise typer.Exit(1)
 
 
 def _stopping(data: Path | None, *, force: bool) -> tuple[Publisher, Served]:
     settings = Settings.from_environment(data=data)
     found = require_served(settings, force=force)
     tell(found)
-    return make_publisher(settings, _now), found
+    return _publisher(settings), found
 
 
 def _tell_reach(found: Served) -> None:

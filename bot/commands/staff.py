@@ -13,12 +13,17 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
-from bot.editorial.acts import NOTHING, Act, first_flaw
+from bot.catalog.site import in_zone
+from bot.commands.auditing import UNSEEN
+from bot.commands.installation import tell_database
+from bot.commands.moments import local_zone
+from bot.editorial.acts import NOTHING, Act, first_flaw, first_lost
 from bot.editorial.acts_fhir import audit_bundle
 from bot.editorial.people import ROLES, Person, Role
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.web.staff.wiring import make_acts, make_people
+from bot.wiring import make_audit, make_witness
 
 staff = typer.Typer(help="Accounts of staff for the console, and what they did.", no_args_is_help=True)
 
@@ -63,17 +68,18 @@ def add(
 ) -> None:
     """Make an account. The first one needs the role admin, who makes the others in the console."""
     with friendly_errors():
-        people = make_people(Settings.from_environment(data=data), _now)
+        people = make_people(_settings(data), _now)
         person = Person(0, login, name, _roles(role or []))
         made = people.add(person, _password(password_file), by=_operator())
         print(f"{made.login}: {made.name}, {' '.join(sorted(made.roles)) or 'without a role'}")
+        print("The password is for the first login only: this person chooses another one there.")
 
 
 @staff.command("list")
 def list_(data: DataOption = None) -> None:
     """List all accounts."""
     with friendly_errors():
-        people = make_people(Settings.from_environment(data=data), _now).all()
+        people = make_people(_settings(data), _now).all()
         for each in people:
             states = {"closed": each.closed, "code": each.has_code, "outside": each.outside}
             state = ", ".join(word for word, holds in states.items() if holds)
@@ -94,7 +100,7 @@ def change(
 ) -> None:
     """Change roles, password or state of an account; its sessions end."""
     with friendly_errors():
-        people = make_people(Settings.from_environment(data=data), _now)
+        people = make_people(_settings(data), _now)
         known = people.by_login(login)
         if known is None:
             raise BadData(f"There is no account {login!r}. `klartext staff list` lists them.")
@@ -117,9 +123,13 @@ def trail(
     verify: Annotated[bool, typer.Option("--verify", help="Only say whether it is whole.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Show who did what, newest first; write it as AuditEvent and Provenance; or check that nothing is missing."""
+    """Show who did what, newest first; write it as AuditEvent and Provenance; or check that nothing is missing.
+
+    What is checked is the chain itself, and its ends as the audit log saw them, which lies outside the database.
+    """
     with friendly_errors():
-        acts = make_acts(Settings.from_environment(data=data))
+        settings = _settings(data)
+        acts = make_acts(settings)
         if verify or fhir is not None:
             all_ = list(acts.all())
             flaw = first_flaw(all_) or (len(all_) + 1 if acts.head() != _end(all_) else None)
@@ -129,10 +139,42 @@ def trail(
             if flaw is not None:
                 raise UserFixable(f"Act {flaw} of {len(all_)} is not as it was written, or is missing.")
             if verify:
+                _require_seen(settings, all_)
                 print(f"{len(all_)} acts, all as they were written. The last: {all_[-1].hash if all_ else '-'}")
             return
+        zone = local_zone(settings)
         for act in acts.read(what=what, by=by):
-            print(f"{act.number:6} {act.at:%Y-%m-%d %H:%M} {act.by:24} {act.action:10} {act.what}")
+            print(f"{act.number:6} {in_zone(act.at, zone)} {act.by:24} {act.action:10} {act.what}")
+
+
+def _settings(data: Path | None) -> Settings:
+    """Return the settings, having said on which database the command acts: accounts of another one help nobody."""
+    settings = Settings.from_environment(data=data)
+    tell_database(settings)
+    return settings
+
+
+def _require_seen(settings: Settings, acts: list[Act]) -> None:
+    """Raise UserFixable unless the trail is what the audit log saw of it, and the audit log is whole itself."""
+    log = make_audit(settings).read()
+    seen = log.ends_of_trail
+    witnessed = make_witness(settings).seen()
+    if log.is_strange_to(witnessed):
+        raise UserFixable(f"The audit log vouches for the trail, and {UNSEEN}")
+    if log.flaws or log.lacks(witnessed):
+        raise UserFixable(
+            "The audit log, which vouches for the trail, is not whole: `klartext records audit --verify`."
+        )
+    lost = first_lost(acts, seen)
+    if lost is not None:
+        raise UserFixable(
+            f"Act {lost.number} is not what the audit log saw at {lost.at:%Y-%m-%d %H:%M} UTC: the trail was made "
+            "anew, or its end was cut off. After a backup was restored, `klartext records after-restore` says so there."
+        )
+    if acts and not seen:
+        print(
+            "klartext: the audit log has seen nothing of the trail yet: only its own chain is checked.", file=sys.stderr
+        )
 
 
 def _end(acts: list[Act]) -> tuple[int, str]:

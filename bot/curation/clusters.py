@@ -2,8 +2,9 @@
 
 Near copies collapse first. Then, language by language, groups grow from the densest questions: the one with the most
 others within `NEAR` takes them, and so on (leader clustering by density); then each question moves once to the group
-it is nearest to, and what is near to none stays alone. The order of the questions plays no part, and nothing is drawn
-at random: the same questions always give the same groups, and more questions change few of them.
+it is nearest to, and what is near to none stays alone. Emergencies never stand
+with what is none. The order of the questions plays no part, and nothing is drawn at random: the same questions always
+give the same groups, and more questions change few of them.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ class Open:
         id: Number of the turn in this database.
         language: What it was asked in.
         text: As it is shown: scrubbed, or as it was typed.
+        urgent: Whether it may be an emergency: it is never put together with what is none.
     """
 
     id: int
     language: str
     text: str
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +113,15 @@ def cluster(
 
 def _groups(questions: Sequence[Open], vectors: Vectors, near: float) -> list[tuple[Open, ...]]:
     """Return the groups of one language, each with its medoid first."""
-    copies = _copies([question.text for question in questions])
+    copies = _copies(questions)
+    urgent = [questions[numbers[0]].urgent for numbers in copies]
     weight = np.array([len(numbers) for numbers in copies], dtype=np.float32)
     unit = told_apart(vectors[[numbers[0] for numbers in copies]])
     members: dict[int, list[int]] = defaultdict(list)
     for copy, group in enumerate(moved(unit, leaders(unit, weight, near))):
         members[int(group)].append(copy)
     found = []
-    for inside in members.values():
+    for inside in (part for whole in members.values() for part in _apart(whole, [urgent[copy] for copy in whole])):
         # Rounded, so that what is equally near falls to the first in the order of the texts on every machine.
         within = np.round(unit[inside] @ (weight[inside] @ unit[inside]), 4)
         medoid = inside[int(np.argmax(within))]
@@ -127,15 +131,25 @@ def _groups(questions: Sequence[Open], vectors: Vectors, near: float) -> list[tu
     return found
 
 
-def _copies(texts: Sequence[str]) -> list[list[int]]:
-    """Return the numbers of texts that are near copies of each other, in the order of the texts themselves."""
-    known, found = NearCopies(), list[list[int]]()
+def _apart(inside: Sequence[int], urgent: Sequence[bool]) -> list[list[int]]:
+    """Return a group as it is, or its emergencies and the rest: nobody puts both away with one decision."""
+    parts = [
+        [each for each, is_urgent in zip(inside, urgent, strict=True) if is_urgent is part] for part in (True, False)
+    ]
+    return [part for part in parts if part]
+
+
+def _copies(questions: Sequence[Open]) -> list[list[int]]:
+    """Return the numbers of questions that are near copies of each other, in the order of the texts themselves."""
+    known, found = {True: NearCopies(), False: NearCopies()}, list[list[int]]()
+    texts = [question.text for question in questions]
     for number in sorted(range(len(texts)), key=lambda number: (fold(texts[number]), texts[number], number)):
-        copy = known.find(texts[number])
+        near = known[questions[number].urgent]
+        copy = near.find(texts[number])
         if copy is not None:
             found[int(copy.label)].append(number)
         else:
-            known.add(texts[number], str(len(found)))
+            near.add(texts[number], str(len(found)))
             found.append([number])
     return found
 

@@ -46,8 +46,8 @@ class Act:
 class Acts(Protocol):
     """The trail as it is kept: acts are added with what they did, in one transaction, and never changed."""
 
-    def note(self, act: Act) -> None:
-        """Add an act that changes nothing else."""
+    def note(self, *acts: Act) -> None:
+        """Add acts that change nothing else: all, or none."""
         ...
 
     def read(self, *, what: str = "", by: str = "", before: int | None = None, most: int = 100) -> list[Act]:
@@ -61,6 +61,36 @@ class Acts(Protocol):
     def head(self) -> tuple[int, str]:
         """Return how many acts there are, and the hash of the last: whoever cuts off the end is found out by it."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class TrailEnd:
+    """The end of the trail as the audit log saw it, which lies outside the database and is keyed.
+
+    Attributes:
+        number, hash: Of the last act.
+        at: When.
+        restored: Whether a backup was restored then: what was seen behind it before is gone for a reason.
+    """
+
+    number: int
+    hash: str
+    at: datetime
+    restored: bool = False
+
+
+def first_lost(acts: Sequence[Act], seen: Sequence[TrailEnd]) -> TrailEnd | None:
+    """Return the first end of the trail that was seen, in order, and is not there any more; None where all are.
+
+    Whoever can write the database can make the whole trail anew, or cut off its end; this does not fit what was seen.
+    """
+    counting = list[TrailEnd]()
+    for head in seen:
+        if head.restored:
+            counting = [each for each in counting if each.number <= head.number]
+        counting.append(head)
+    hashes = [NOTHING, *(act.hash for act in acts)]
+    return next((each for each in counting if each.number >= len(hashes) or hashes[each.number] != each.hash), None)
 
 
 def first_flaw(acts: Sequence[Act]) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 from bot.editorial.acts import Act
 
 # https://hl7.org/fhir/R4/valueset-audit-event-action.html
-_ACTION = {"add": "C", "edit": "U", "change": "U", "remove": "D", "give up": "D", "read": "R"}
+_ACTION = {"add": "C", "edit": "U", "change": "U", "reset": "U", "remove": "D", "give up": "D", "read": "R"}
 _OF_TEXTS = ("edit", "remove", "add", "sign", "give up")
 _NAMESPACE = uuid.UUID("6f2b7c1e-94c0-4f0e-9d0f-2c5e0f3f9a11")  # ours: the same act has the same id in each export
 _TYPES = "http://terminology.hl7.org/CodeSystem/audit-event-type"

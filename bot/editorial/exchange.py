@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 from bot.catalog.approval import pair_subject, text_hash
 from bot.catalog.catalog import Catalog, Pair, Review, load_catalog
+from bot.editorial.candidate import Candidate
 from bot.editorial.site_draft import flaw_of_site
-from bot.editorial.workbench import SITE_DRAFT, Candidate, Draft, pair_hash
+from bot.editorial.workbench import SITE_DRAFT, Draft, pair_hash
 from bot.errors import BadData
 from bot.release.contents import EXAMS, SITE_FILE
 
@@ -141,7 +142,7 @@ def _of_site(candidate: Candidate, folder: Path, record: Mapping[str, Any], toda
     if text == candidate.site_text:
         return
     if flaw := flaw_of_site(text, candidate.base, today=today.date()):
-        raise BadData(flaw)
+        raise flaw
     released = candidate.released_site_text
     draft = candidate.site_draft or Draft(candidate.exam, "", SITE_DRAFT, None, text_hash(released) if released else "")
     conflict = _state(candidate, "", SITE_DRAFT) != record["site"]

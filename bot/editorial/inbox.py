@@ -18,7 +18,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Standing = Literal["open", "variant", "near miss", "new pair", "not ours", "staff", "done"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
 # What can be decided without writing a text.
-SIMPLE: tuple[Standing, ...] = ("new pair", "not ours", "staff", "done")
+SIMPLE: tuple[Standing, ...] = ("not ours", "staff", "done")
 Sort = Literal["size", "newest", "oldest", "probability"]
 SORTS: tuple[Sort, ...] = get_args(Sort)
 # A mark that stands for personal data, in both languages of `bot.curation.scrub`, and what looks like one.
@@ -105,7 +105,10 @@ class Sorted:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which items are looked for; what is empty does not narrow."""
+    """Which items are looked for; what is empty does not narrow.
+
+    `ids` and `pairs` widen each other: items that a search finds, and those for which it finds the pair.
+    """
 
     kind: str = ""
     language: str = ""
@@ -113,6 +116,7 @@ class Wanted:
     since: datetime | None = None
     cluster: int | None = None
     ids: frozenset[int] | None = None
+    pairs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,9 @@ class Group:
         size: How many items.
         newest: When the last was asked.
         kinds: How many of each kind.
+        pair: The pair that fits one of them best; empty where none does.
+        probability: Of that, as the assistant states it: what "surest suggestion" sorts by.
+        members: Numbers of the first few others.
     """
 
     cluster: int
@@ -132,6 +139,9 @@ class Group:
     size: int
     newest: datetime
     kinds: Mapping[Kind, int]
+    pair: str = ""
+    probability: float = 0.0
+    members: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +222,10 @@ class Inbox(Protocol):
         """Return items with their texts, in this order; without those that are gone."""
         ...
 
+    def count(self) -> int:
+        """Return how many items there are."""
+        ...
+
     def numbers(self) -> frozenset[int]:
         """Return the numbers of all items."""
         ...
@@ -234,6 +248,16 @@ class Inbox(Protocol):
 
     def decide(self, decision: Decision, *, by: Person, now: datetime) -> None:
         """Store a decision; raise `Decided` when one of the items is not open any more."""
+        ...
+
+    def passed_on(self) -> list[Item]:
+        """Return what was handed to the team and is not done yet, newest first."""
+        ...
+
+    def answer(self, id_: int, said: str, *, done: bool, by: Person, now: datetime) -> bool:
+        """Write an answer below the note of what was handed to the team, or say that it is done; False: it is not (any
+        more) with the team.
+        """
         ...
 
     def last_batch(self, by: str) -> str:
@@ -282,7 +306,8 @@ def named_as_before(groups: Sequence[Sequence[int]], before: Mapping[int, int]) 
     return [names[number] for number in range(len(groups))]
 
 
-MOST_CLUSTERS = 50
+MOST_MEMBERS = 10  # of a group, in a list
+MOST_NAMED = 500  # clusters or items, in one address or form
 Flaw = Literal["", "empty", "long", "mark", "personal", "name"]
 
 
@@ -295,18 +320,20 @@ def flaw_of(text: str) -> Flaw:
     return "mark" if MARK.search(text) else ""
 
 
-def asked_of(inbox: Inbox, cluster: str) -> dict[str, dict[str, str]]:
-    """Return what a new pair begins with: of clusters that are to become one, by number and commas (below 0: an item),
-    the scrubbed texts by language, each with the pseudonym of its conversation.
-    """
-    if not cluster.removeprefix("-").isdecimal() or len(cluster) > 10:
-        return {}
-    number = int(cluster)
-    chosen = (
-        Wanted(state="new pair", ids=frozenset({-number})) if number < 0 else Wanted(state="new pair", cluster=number)
-    )
-    ids = [row.id for row in sorted(inbox.rows(chosen), key=lambda row: (row.place, row.id))]
-    names, found = inbox.pseudonyms(ids), dict[str, dict[str, str]]()
-    for item in inbox.items(ids):
+def chosen_of(inbox: Inbox, written: str) -> list[Item]:
+    """Return the open items that an address or a form names: clusters by number and commas; below 0: single items."""
+    ids = list[int]()
+    for each in written.split(",")[:MOST_NAMED]:
+        digits = each.removeprefix("-")
+        if digits.isascii() and digits.isdecimal() and len(digits) < 10:
+            rows = inbox.rows(Wanted(cluster=int(each)))
+            ids += [row.id for row in sorted(rows, key=lambda row: (row.place, row.id))]
+    return [item for item in inbox.items(list(dict.fromkeys(ids))) if item.state == "open"]
+
+
+def asked_of(inbox: Inbox, items: Sequence[Item]) -> dict[str, dict[str, str]]:
+    """Return what a new pair begins with: the scrubbed texts by language, each with its conversation."""
+    names, found = inbox.pseudonyms([item.id for item in items]), dict[str, dict[str, str]]()
+    for item in items:
         found.setdefault(item.language, {})[item.text] = names.get(item.id, "")
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, get_args
 
@@ -33,12 +33,16 @@ TASKS_OF: Mapping[Role, frozenset[Task]] = {
     "admin": frozenset({"look", "people"}),
     "auditor": frozenset({"look", "trail", "runs"}),
 }
+# What leads to what patients are shown. Whoever hands out roles does none of it, else one person could be two.
+SIGNING: frozenset[Task] = frozenset({"review", "approve", "release"})
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 200
 MOST_NAME = 80
-# Wrong passwords in a row, after which an account is closed for a while.
-MOST_WRONG = 5
+# Wrong passwords in a row, after which an account is closed for a while to where they came from; and from anywhere,
+# after which it is closed to all devices that its owner never logged in with. A stranger must not lock the owner out.
+MOST_WRONG, MOST_WRONG_ANYWHERE = 5, 25
 CLOSED_FOR = timedelta(minutes=15)
+FRESH = timedelta(hours=24)  # since somebody else gave an account a password, and knew it
 IDLE = timedelta(minutes=30)  # a session that nobody uses ends
 LONGEST_SESSION = timedelta(hours=12)
 # Parts that make a password one of the first to be tried.
@@ -58,6 +62,8 @@ class Person:
         has_code: Whether a one-time code is asked for besides the password.
         closed: Whether the account was closed by an administrator.
         outside: Whether the hospital's identity provider vouches for this person, who has no password here.
+        one_time: Whether the password was given by somebody else: until it is changed, nothing else can be done.
+        reset_at: When somebody else gave the account a password or took its one-time codes away; None: never.
     """
 
     id: int
@@ -68,9 +74,33 @@ class Person:
     has_code: bool = False
     closed: bool = False
     outside: bool = False
+    one_time: bool = False
+    reset_at: datetime | None = None
 
     def may(self, task: Task) -> bool:
+        if "admin" in self.roles and task in SIGNING:  # accounts that had both before that was refused
+            return False
         return any(task in TASKS_OF[role] for role in self.roles)
+
+    def was_reset(self, now: datetime) -> bool:
+        """Say whether somebody else could log in as this person until a short while ago."""
+        return self.reset_at is not None and now < self.reset_at + FRESH
+
+
+@dataclass(frozen=True, slots=True)
+class Whence:
+    """Where an attempt to log in comes from.
+
+    Attributes:
+        address: Of the network; empty: this machine.
+        device: The secret that a browser was given when somebody logged in with it; empty: it has none.
+    """
+
+    address: str = ""
+    device: str = field(default="", repr=False)
+
+
+HERE = Whence()
 
 
 # What came of an attempt to log in. All but `in` look alike from outside: nobody learns which logins exist.
@@ -93,7 +123,10 @@ class Session:
 
 
 class People(Protocol):
-    """Accounts and sessions. Every change is written with its act in one transaction."""
+    """Accounts and sessions. Every change is written with its act in one transaction.
+
+    What has to do with a password raises `Busy` where others wait to have theirs hashed, one after the other.
+    """
 
     def all(self) -> list[Person]:
         """Return all accounts, by name."""
@@ -102,7 +135,7 @@ class People(Protocol):
     def by_login(self, login: str) -> Person | None: ...
 
     def add(self, person: Person, password: str | None, *, by: str) -> Person:
-        """Make an account; `password` None: it is vouched for from outside.
+        """Make an account; `password`: for the first login only; None: it is vouched for from outside.
 
         Raises:
             BadData: Login or name is taken, or one of them or the password cannot be used.
@@ -111,18 +144,18 @@ class People(Protocol):
 
     def change(self, person: Person, *, by: str, password: str | None = None) -> Person:
         """Store name, roles, language and whether it is closed, and a new password; all its sessions end if more than
-        the language changed.
+        the language changed. A password that is not by the person whose account it is, is for one login only.
 
         Raises:
             BadData: Name or password cannot be used, or nobody would be left who may hand out roles.
         """
         ...
 
-    def enter(self, login: str, password: str, *, now: datetime) -> tuple[Entry, str]:
+    def enter(self, login: str, password: str, *, now: datetime, whence: Whence = HERE) -> tuple[Entry, str]:
         """Try to log in; return what came of it, and the session's secret where it is `in` or `code`."""
         ...
 
-    def enter_code(self, secret: str, code: str, *, now: datetime) -> Entry:
+    def enter_code(self, secret: str, code: str, *, now: datetime, whence: Whence = HERE) -> Entry:
         """Give the one-time code of a session that waits for it."""
         ...
 
@@ -151,6 +184,12 @@ class People(Protocol):
     def confirm_code(self, person: Person, secret: str, code: str, *, now: datetime) -> bool:
         """Ask for one-time codes from now on, if this one is right."""
         ...
+
+
+def may_not_go_together(roles: frozenset[Role]) -> str:
+    """Return the role that nobody may have who hands out roles; empty where none of these is in the way."""
+    signing = [role for role in ROLES if role in roles and TASKS_OF[role] & SIGNING]
+    return signing[0] if "admin" in roles and signing else ""
 
 
 def flaw_of_password(password: str, *, login: str, name: str) -> str:

@@ -13,8 +13,8 @@ from bot.release.contents import EXAMS, SITE_FILE, Contents
 MOST_CHARACTERS = 100_000
 
 
-def flaw_of_site(text: str, base: Contents, *, today: date) -> str:
-    """Return in one line what is wrong with a site's file, with the line in it; empty where nothing is.
+def flaw_of_site(text: str, base: Contents, *, today: date) -> BadData | None:
+    """Return what is wrong with a site's file, with the line in it; None where nothing is.
 
     Args:
         text: The file as it is to be stored.
@@ -22,7 +22,11 @@ def flaw_of_site(text: str, base: Contents, *, today: date) -> str:
         today: Decides whether its review has expired.
     """
     if len(text) > MOST_CHARACTERS:
-        return f"{SITE_FILE}: {len(text)} characters, and {MOST_CHARACTERS} at most are a site's file. Shorten it."
+        return BadData(
+            f"{SITE_FILE}: {len(text)} characters, and {MOST_CHARACTERS} at most are a site's file. Shorten it.",
+            code="site-long",
+            values={"characters": len(text), "most": MOST_CHARACTERS},
+        )
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         exam = folder / EXAMS / base.exam
@@ -36,5 +40,5 @@ def flaw_of_site(text: str, base: Contents, *, today: date) -> str:
             # Whether it is approved is what two people will say of the draft.
             open_site(file, exam=exam, languages=tuple(base.catalogs), sample=True, today=today)
         except BadData as error:
-            return str(error).replace(f"{folder}/", "")
-    return ""
+            return BadData(str(error).replace(f"{folder}/", ""), code=error.code, values=error.values)
+    return None

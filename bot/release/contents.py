@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from bot.catalog.approval import (
     FILE,
+    FOREIGN,
+    LANGUAGE,
+    PAGE,
+    SENTENCES,
     Approvals,
     Standing,
     Subject,
     approvals_in,
+    foreign_subject,
     form_subject,
     language_subject,
+    page_subject,
     pair_subject,
     sentences_subject,
     site_subject,
@@ -26,12 +32,14 @@ from bot.catalog.catalog import Catalog, Country, language_files, load_catalog, 
 from bot.catalog.exam import EXAM_FILE, load_exam
 from bot.catalog.fhir_files import migrations_beside, read_json
 from bot.catalog.look import Namespaces, read_logo
-from bot.catalog.site import namespaces_of
+from bot.catalog.site import namespaces_of, open_site
+from bot.catalog.topics import topic_names
 from bot.errors import BadData, Finding
 from bot.interview.values.fhir_json import JsonObject, as_object
 from bot.languages.files import add, changed, in_folder
 from bot.resources import data_folder
-from bot.sentences.wording import Wording, wording_of
+from bot.sentences.page_texts import page_texts
+from bot.sentences.wording import Wording, said_abroad, wording_of
 
 A_DAY = timedelta(days=1)
 EXAMS, SITE_FILE, FORMS, LANGUAGES = "exams", "site.yaml", "questionnaires", "languages"
@@ -61,6 +69,7 @@ class Contents:
         form: The Questionnaire, or a Bundle with its value sets; None where nothing is asked.
         site: What the site's file says, and the hash of its logo; None where there is none.
         wording: The program's own sentences, as they speak of this exam.
+        pages: What the page says, by language and by a name for each text.
         namespaces: Of what is handed over.
         languages: Those of the exam that are the site's own: their files, by name.
         approvals: Of all of it.
@@ -73,6 +82,7 @@ class Contents:
     form: JsonObject | None
     site: Mapping[str, Any] | None
     wording: Wording
+    pages: Mapping[str, Mapping[str, str]]
     namespaces: Namespaces
     languages: Mapping[str, Mapping[str, bytes]]
     approvals: Approvals
@@ -105,6 +115,8 @@ class Contents:
         files |= {f"{LANGUAGES}/{code}/{name}": raw for code, each in own.items() for name, raw in each.items()}
         said = None
         if site is not None:
+            # What a service would refuse is signed by nobody; whether it is approved is what is asked here.
+            open_site(site, exam=folder, languages=tuple(catalogs), sample=True, today=date.min)
             files[SITE_FILE], said = _bytes(site), _site(site)
             if logo := said.get("logo"):
                 files[str(logo)] = read_logo(site, str(logo))
@@ -116,7 +128,8 @@ class Contents:
             for path in (questionnaire, *questionnaire.parent.glob(f"{questionnaire.stem}*.migration.yaml")):
                 files[f"{FORMS}/{path.name}"] = _bytes(path)
         wording, namespaces = wording_of(load_exam(folder), tuple(catalogs)), namespaces_of(site, folder)
-        return cls(exam, country, files, catalogs, form, said, wording, namespaces, own, approvals_in(folder, country))
+        pages, approvals = pages_of(folder, tuple(catalogs)), approvals_in(folder, country)
+        return cls(exam, country, files, catalogs, form, said, wording, pages, namespaces, own, approvals)
 
     @cached_property
     def pair_subjects(self) -> Mapping[tuple[str, str], Subject]:
@@ -129,8 +142,8 @@ class Contents:
 
     def subjects(self) -> Iterator[Subject]:
         """Yield all that has to be approved."""
+        yield from program_subjects(self.wording, self.pages)
         for language, catalog in self.catalogs.items():
-            yield sentences_subject(language, self.wording.sentences.get(language, {}))
             if language in self.languages:
                 yield language_subject(language, self.languages[language])
             yield from (self.pair_subjects[language, pair.id] for pair in catalog.pairs)
@@ -138,6 +151,19 @@ class Contents:
             yield form_subject(self.form)
         if self.site is not None:
             yield site_subject(self.site)
+
+    def said(self, what: str) -> Mapping[str, str] | None:
+        """Return all texts that are signed under a name, each with its own; None for pairs, form and site."""
+        kind, *rest = what.split()
+        if kind == SENTENCES:
+            return self.wording.sentences.get(rest[0], {})
+        if kind == PAGE:
+            return self.pages.get(rest[0], {})
+        if kind == FOREIGN:
+            return said_abroad(self.wording, tuple(self.catalogs))
+        if kind == LANGUAGE:
+            return {name: raw.decode("utf-8", "replace") for name, raw in self.languages.get(rest[0], {}).items()}
+        return None
 
     def review_ends(self, now: datetime) -> dict[str, datetime]:
         """Return when the day is over on which a pair's review ends, by the pair's name; those without an end are left
@@ -169,6 +195,19 @@ class Contents:
             what: "unsigned" if what in drafts and standing == "approved" else standing
             for what, standing in found.items()
         }
+
+
+def pages_of(folder: Path, spoken: Sequence[str]) -> dict[str, Mapping[str, str]]:
+    """Return what the page says, by language; `folder`: of the catalog, whose topics it shows."""
+    return {language: page_texts(language, topic_names(folder, language)) for language in spoken}
+
+
+def program_subjects(wording: Wording, pages: Mapping[str, Mapping[str, str]]) -> Iterator[Subject]:
+    """Yield what has to be approved of what this version of the program says by itself; `pages`: by language."""
+    for language, texts in pages.items():
+        yield sentences_subject(language, wording.sentences.get(language, {}))
+        yield page_subject(language, texts)
+    yield foreign_subject(said_abroad(wording, tuple(pages)))
 
 
 def shipped_form(exam: str) -> Path | None:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from bot.catalog.approval import FORM, SITE
+from bot.catalog.approval import FORM, SITE, SPOKEN
 from bot.release.release import Release
 from bot.release.stops import Stops
 
@@ -24,10 +24,14 @@ class ChatState:
     Attributes:
         closed: Why nothing is answered but emergencies; empty while the chat is open.
         expired: What patients miss because its approval has ended: the chat, the questions, or what the site tells.
+        pairs: Names of the pairs that are not shown because theirs has, each with its language.
+        lost: Stops that hold in this process only: the database has lost them.
     """
 
     closed: ClosedBecause = ""
     expired: tuple[Whole, ...] = ()
+    pairs: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,13 @@ class InForce:
         """When the first approval ends."""
         return min(self._until.values())
 
+    def stopped(self, language: str) -> frozenset[str]:
+        """Return the pairs that are withdrawn from it."""
+        return self.stops().pairs(self.release.number, self.release.made, self._content, language)
+
     def withheld(self, language: str) -> frozenset[str]:
         """Return the pairs that may not be shown just now: withdrawn, or their approval has expired."""
-        stopped = self.stops().pairs(self.release.number)
+        stopped = self.stopped(language)
         now = self.now()
         if now < self.first_expiry:
             return stopped
@@ -101,13 +109,13 @@ class InForce:
         parts = get_args(Whole)
         expired = tuple(part for part in parts if any(self._has_expired(each) for each in self._names(part)))
         closed: ClosedBecause = "sentences_expired" if "sentences" in expired else ""
-        return ChatState("stopped" if self.stops().closed else closed, expired)
+        pairs = [what for what in self._until if what.startswith("pair ") and self._has_expired(what)]
+        stops, missed = self.stops(), tuple(each.removeprefix("pair ") for each in pairs)
+        return ChatState("stopped" if stops.closed else closed, expired, missed, stops.lost)
 
     def _names(self, part: Whole) -> list[str]:
-        """Return under which names a part was approved; a site's own language is one with the program's sentences."""
-        if part != "sentences":
-            return [part]
-        return [f"{what} {language}" for what in ("sentences", "language") for language in self.shown]
+        """Return under which names a part was approved; all that the program says is one, a site's own language too."""
+        return [part] if part != "sentences" else [what for what in self._until if what.split()[0] in SPOKEN]
 
     def _has_expired(self, what: str) -> bool:
         until = self._until.get(what)

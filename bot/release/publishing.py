@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from bot.catalog.approval import person_key
+from bot.catalog.approval import SPOKEN, Approvals, IsOurs, person_key
 from bot.catalog.catalog import Country
 from bot.catalog.lint import lint
-from bot.errors import BadData, UserFixable
+from bot.catalog.near_ids import as_typed, nearest
+from bot.catalog.site import in_zone
+from bot.errors import BadData, Finding, NotAudited, StopNotNoted, Unreachable, UserFixable
 from bot.release.contents import Contents
 from bot.release.release import (
+    NOT_VERIFIED,
     Move,
     Release,
     Releases,
@@ -27,8 +31,8 @@ from bot.release.release import (
     require_servable,
     unpack,
 )
-from bot.release.restored import ACTIVATE, GIVEN_UP, ROLLBACK, STOP_CHAT, STOP_END, STOP_PAIR
-from bot.release.stops import Stop, Stops
+from bot.release.restored import ACTIVATE, ENDED, GIVEN_UP, LIFT, ROLLBACK, STOP_END, action_of
+from bot.release.stops import Stop, Stops, Withdrawn
 
 LOOK_S = 0.5  # between looks at whether all processes are ready
 TELL_S = 15.0  # between two lines that tell how far they are
@@ -45,6 +49,67 @@ class Keys(Protocol):
         """Raise UserFixable unless services would believe the release's signature."""
         ...
 
+    def prove(self, said: bytes) -> str:
+        """Return a signature under some bytes (base64); raise UserFixable where there is no private key here."""
+        ...
+
+    def believed(self) -> IsOurs:
+        """Return what tells whether services would believe a signature; raise UserFixable where no key is known."""
+        ...
+
+
+class Note(Protocol):
+    """Writes into the audit log: the act, who, numbers, the reason; `done`: the stop, which comes before its line."""
+
+    def __call__(
+        self, action: str, by: str, counts: Mapping[str, int], done: Stop | None = None, *, why: str = ""
+    ) -> None:
+        """Write; raise UserFixable when that fails."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """What a release does to the stops: pairs with their language, each with how it was withdrawn.
+
+    Attributes:
+        held: Those that stay stopped in it: their text was withdrawn, or signed before that.
+        ended: Those that are shown with it again: their text was changed and signed by two since.
+    """
+
+    held: tuple[tuple[str, str, Withdrawn], ...] = ()
+    ended: tuple[tuple[str, str, Withdrawn], ...] = ()
+
+    def lines(self, zone: tzinfo | None = None) -> Iterator[str]:
+        """Yield what has to be said of it, loudly: once for each pair; `zone`: of the place, default the system's."""
+        for pair_id, named in _by_pair(self.held, zone):
+            yield (
+                f"STILL STOPPED: {named}: patients are told that it is being checked. Signatures do not lift a stop: "
+                f"change the text and have two people sign it, or run `klartext stop lift {pair_id} --why TEXT`."
+            )
+        for _, named in _by_pair(self.ended, zone):
+            yield (
+                f"THE STOP ENDS: {named}: its text was changed, and two people have signed it since. Patients are "
+                "shown it with this release."
+            )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many there are, for the audit log."""
+        counted = {"still_stopped": len(self.held), "stops_ended": len(self.ended)}
+        return {what: count for what, count in counted.items() if count}
+
+
+def _by_pair(stopped: Sequence[tuple[str, str, Withdrawn]], zone: tzinfo | None) -> Iterator[tuple[str, str]]:
+    """Yield each pair with its languages in brackets, when it was withdrawn and by whom."""
+    languages: dict[str, list[str]] = {}
+    for pair_id, language, _ in stopped:
+        languages.setdefault(pair_id, []).append(language)
+    stops = {pair_id: stop for pair_id, _, stop in stopped}
+    for pair_id, spoken in languages.items():
+        stop = stops[pair_id]
+        yield pair_id, f"{pair_id} ({', '.join(spoken)}), withdrawn {in_zone(stop.at, zone)} by {stop.by}"
+
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
@@ -56,9 +121,11 @@ class Publisher:
         country: Of this installation.
         program: Version of this program.
         ready_for: Returns how many processes serve patients, and how many could serve a release at once.
-        note: Writes into the audit log, before anything is done: the act, who, and numbers.
+        note: Writes into the audit log: before anything is done, but for a stop, which waits for nothing.
         now: The clock.
         open_languages: Takes the languages that a release brings from a folder.
+        accounts_only: Whether only signatures count that people made who had logged in.
+        zone: Returns the time zone of the place, for what is told; default: None, the system's. No stop asks for it.
     """
 
     releases: Releases
@@ -66,9 +133,26 @@ class Publisher:
     country: Country | None
     program: str
     ready_for: Callable[[int, datetime], tuple[int, int]]
-    note: Callable[[str, str, Mapping[str, int]], None]
+    note: Note
     now: Callable[[], datetime]
     open_languages: Callable[[Path | None, Sequence[str]], None]
+    accounts_only: bool = False
+    zone: Callable[[], tzinfo | None] = lambda: None
+
+    def manifest(self, contents: Contents) -> str:
+        """Return what a release of these contents holds.
+
+        Raises:
+            UserFixable: A signature that claims to be an account's was changed, or something is not approved.
+        """
+        try:
+            proven = contents.approvals.proven(self.keys.believed(), strict=self.accounts_only)
+        except UserFixable:
+            if self.accounts_only:
+                raise
+            proven = Approvals()  # what is only checked needs no key
+        used = replace(contents, approvals=proven) if self.accounts_only else contents
+        return make_manifest(used, now=self.now(), stops=self.releases.stops(), program=self.program, proven=proven)
 
     def make(self, contents: Contents, folder: Path, *, by: str, note: str) -> Release:
         """Make a release of what is approved: numbered, hashed, signed. `folder`: of the catalog, which lint reads.
@@ -77,14 +161,13 @@ class Publisher:
             UserFixable: Lint finds an error, something is not approved, or there is no key.
         """
         require_sound(folder, today=self.now().date())
-        now = self.now()
-        manifest = make_manifest(contents, now=now, stops=self.releases.stops(), program=self.program)
+        now, manifest = self.now(), self.manifest(contents)
 
         def signed(number: int) -> Release:
             return self.keys.sign(Release(number, now, by, note, manifest, ""))
 
-        signed(0)  # without a key nothing is noted
-        self.note("release-make", by, {})
+        standstill = self.standstill(signed(0))  # without a key nothing is noted
+        self.note("release-make", by, standstill.counts)
         return self.releases.add(signed, pack(contents.files))
 
     def activate(self, number: int, *, by: str, wait_s: float, tell: Callable[[str], None]) -> Release:
@@ -101,8 +184,7 @@ class Publisher:
                 f"Release {chosen.name} cannot be put into force: the approval of {_named(expired)} has expired. Have "
                 "it signed again, and make a new release."
             )
-        self.note(ACTIVATE, by, {"release": number})
-        return self._switch(Switch(self.now(), by, "activate", number), wait_s, tell)
+        return self._put(chosen, ACTIVATE, Switch(self.now(), by, "activate", number), wait_s, tell)
 
     def roll_back(
         self, to: int | None, *, by: str, wait_s: float, tell: Callable[[str], None], force: bool = False
@@ -118,7 +200,7 @@ class Publisher:
         chosen = self.existing(to if to is not None else self.before())
         self._require_servable(chosen)
         expired = self._expired(chosen)
-        if any(what.startswith("sentences") for what in expired):
+        if any(what.split()[0] in SPOKEN for what in expired):
             raise UserFixable(
                 f"Release {chosen.name} cannot be put into force: the approval of {_named(expired)} has expired: "
                 "the chat would close. Have it signed again and make a new release; `klartext stop chat` closes the "
@@ -129,32 +211,118 @@ class Publisher:
                 f"The approval of {_named(expired)} of release {chosen.name} has expired: patients would not be shown "
                 "that. Withdraw a wrong text with `klartext stop pair`, or add `--force` if what is in force is worse."
             )
-        self.note(ROLLBACK, by, {"release": chosen.number})
-        return self._switch(Switch(self.now(), by, "rollback", chosen.number), wait_s, tell)
+        return self._put(chosen, ROLLBACK, Switch(self.now(), by, "rollback", chosen.number), wait_s, tell)
+
+    def standstill(self, release: Release) -> Standstill:
+        """Return what a release does to the stops, compared with the one in force; number 0: it is made now."""
+        stops, number = Stops.of(self.releases.stops()), self.releases.in_force()
+        before = self.existing(number) if number is not None else None
+        held, ended = list[tuple[str, str, Withdrawn]](), list[tuple[str, str, Withdrawn]]()
+        content = release.content
+        for language, pairs in content["shown"].items():
+            # Numbers are given when a release is kept: until then it is later than all.
+            number = release.number or sys.maxsize
+            now = stops.pairs(number, release.made, content, language)
+            was = frozenset(stops.withdrawn)
+            if before is not None:
+                was = stops.pairs(before.number, before.made, before.content, language)
+            held += [(each, language, stops.withdrawn[each]) for each in pairs if each in now]
+            ended += [(each, language, stops.withdrawn[each]) for each in pairs if each in was - now]
+        return Standstill(tuple(held), tuple(ended))
+
+    def shown_pair(self, typed: str) -> str:
+        """Return the id of a pair that some release shows, in whatever case it was typed.
+
+        Raises:
+            BadData: There is none; the nearest are named.
+        """
+        known = {each for one in self.releases.all() for pairs in one.content["shown"].values() for each in pairs}
+        found = as_typed(typed, known)
+        if found is None:
+            raise BadData(
+                f"No release shows a pair {typed!r}. {nearest(typed, known)} See `klartext qa list`.",
+                code="not-shown",
+                values={"pair": typed},
+            )
+        return found
 
     def withdraw(self, pair_id: str, *, by: str, why: str) -> None:
-        """Withdraw a pair at once, in all languages, releases and processes; only a later release brings it back."""
-        known = {each for one in self.releases.all() for pairs in one.content["shown"].values() for each in pairs}
-        if pair_id not in known:
-            some = ", ".join(sorted(known)[:5]) or "none"
-            raise BadData(f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …")
-        self.note(f"{STOP_PAIR}{pair_id}", by, {})
-        self.releases.stop(Stop(self.now(), by, "withdraw", pair_id, why=why))
+        """Withdraw a pair at once, in all languages, releases and processes.
+
+        Later releases show it again with a new text only, or once somebody lifts the stop.
+
+        Raises:
+            BadData: No release shows it.
+            Unreachable: Nothing is stopped, the database takes nothing.
+            StopNotNoted: It is stopped, and the audit log lacks it.
+        """
+        pair_id = self.shown_pair(pair_id)
+        self._stop(Stop(self.now(), by, "withdraw", pair_id, why=why), f"{pair_id} is withdrawn")
+
+    def lift(self, typed: str, *, by: str, why: str) -> str:
+        """Show a withdrawn pair again, in all releases with an approved text of it; somebody has to say why.
+
+        Return its id, in whatever case it was typed.
+        """
+        withdrawn = Stops.of(self.releases.stops()).withdrawn
+        pair_id = as_typed(typed, withdrawn)
+        if pair_id is None:
+            some = ", ".join(sorted(withdrawn)) or "none"
+            raise BadData(
+                f"{typed!r} is not withdrawn ({some}). See `klartext stop list`.",
+                code="not-withdrawn",
+                values={"pair": typed},
+            )
+        if not why.strip():
+            raise BadData("`--why` is empty. Say why the text that was withdrawn may be shown again.", code="no-reason")
+        self.note(f"{LIFT}{pair_id}", by, {}, why=why)  # first: nothing comes back to patients that nobody noted
+        self.releases.stop(Stop(self.now(), by, "lift", pair_id, why=why))
+        return pair_id
 
     def close(self, *, by: str, why: str) -> None:
-        """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
-        self.note(STOP_CHAT, by, {})
-        self.releases.stop(Stop(self.now(), by, "close", why=why))
+        """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call.
+
+        Raises:
+            Unreachable, StopNotNoted: As for `withdraw`.
+        """
+        self._stop(Stop(self.now(), by, "close", why=why), "the chat is closed")
+
+    def note_stop(self, done: Stop) -> None:
+        """Note a stop that the audit log lacks."""
+        self.note(action_of(done), done.by, {}, done, why=done.why)
+
+    def _stop(self, stop: Stop, told: str) -> None:
+        """Stop first and note it then: no log is in the way of a stop, and none tells of one that is not in force."""
+        try:
+            done = self.releases.stop(stop)
+        except Unreachable as error:
+            raise Unreachable(
+                f"NOTHING IS STOPPED: {error} Run the same command again; while that fails, stop the service itself.",
+                code="nothing-stopped",
+                values={"told": str(error)},
+            ) from error
+        try:
+            self.note_stop(done)
+        except UserFixable as error:
+            why = f"it cannot be written ({error.why}). {error.remedy}" if isinstance(error, NotAudited) else str(error)
+            raise StopNotNoted(
+                f"The stop is in force: {told}. The audit log lacks it: {why} Then run `klartext stop note`, before "
+                "any backup is restored.",
+                code="stop-not-noted",
+                values={"told": str(error)},
+            ) from error
 
     def open_again(self, *names: str, why: str) -> None:
         """Open the chat again; that takes two people."""
         different = {person_key(name): name.strip() for name in names if name.strip()}
         if len(different) < 2:
-            raise UserFixable(f"`--by` names {len(different)} person, and opening takes two. Give `--by` twice.")
+            raise UserFixable(
+                f"`--by` names {len(different)} person, and opening takes two. Give `--by` twice.", code="one-person"
+            )
         if not Stops.of(self.releases.stops()).closed:
-            raise BadData("The chat is open. See `klartext stop list`.")
+            raise BadData("The chat is open. See `klartext stop list`.", code="chat-open")
         both = ", ".join(different.values())
-        self.note(STOP_END, both, {})
+        self.note(STOP_END, both, {}, why=why)
         self.releases.stop(Stop(self.now(), both, "open", why=why))
 
     def existing(self, number: int) -> Release:
@@ -185,8 +353,9 @@ class Publisher:
             return path[-2]
         if taken_back is not None:
             raise BadData(
-                f"Before release {taken_back.number}, which was gone back to at {taken_back.at:%Y-%m-%d %H:%M} UTC, "
-                "no other was in force. Choose one of `klartext release list` with `--to`."
+                f"Before release {taken_back.number}, which was gone back to at "
+                f"{in_zone(taken_back.at, self.zone())}, no other was in force. "
+                "Choose one of `klartext release list` with `--to`."
             )
         raise BadData("No other release was ever in force. Choose one of `klartext release list` with `--to`.")
 
@@ -194,6 +363,16 @@ class Publisher:
         """Return what a release shows, to compare it."""
         chosen = self.existing(number)
         return Side(contents_of(chosen, self.releases.files(number)), chosen.content["shown"])
+
+    def _put(self, chosen: Release, action: str, switch: Switch, wait_s: float, tell: Callable[[str], None]) -> Release:
+        """Note a switch with what it does to the stops, say that loudly, and do it."""
+        standstill = self.standstill(chosen)
+        self.note(action, switch.by, {"release": chosen.number, **standstill.counts})
+        for pair_id in dict.fromkeys(pair_id for pair_id, _, _ in standstill.ended):
+            self.note(f"{ENDED}{pair_id}", switch.by, {"release": chosen.number})
+        for line in standstill.lines(self.zone()):
+            tell(line)
+        return self._switch(switch, wait_s, tell)
 
     def _switch(self, switch: Switch, wait_s: float, tell: Callable[[str], None]) -> Release:
         """Have every process prepare a release, then put it into force at one moment."""
@@ -223,6 +402,11 @@ class Publisher:
     def _require_servable(self, chosen: Release) -> None:
         """Raise UserFixable for a release that services would refuse."""
         self.keys.require(chosen)
+        if self.accounts_only and not chosen.has_verified_names:
+            raise UserFixable(
+                f"Release {chosen.name} holds texts under names that were only typed, and KLARTEXT_APPROVALS is "
+                "`accounts`. Have people sign who log in, and make a new release."
+            )
         with TemporaryDirectory() as folder:
             place = unpack(chosen, self.releases.files(chosen.number), Path(folder))
             self.open_languages(place.languages, tuple(chosen.content["shown"]))
@@ -240,7 +424,7 @@ def _named(expired: list[str]) -> str:
 
 def require_sound(folder: Path, *, today: date) -> None:
     """Raise UserFixable when lint calls something of a catalog an error."""
-    errors = [each for each in lint(folder, today=today) if each.severity == "error"]
+    errors = errors_of(folder, today=today)
     if errors:
         raise UserFixable(
             f"{errors[0].as_line()} {len(errors)} error{'s' if len(errors) > 1 else ''} in {folder}: run "
@@ -248,9 +432,14 @@ def require_sound(folder: Path, *, today: date) -> None:
         )
 
 
+def errors_of(folder: Path, *, today: date) -> list[Finding]:
+    """Return what lint calls an error of a catalog: nothing of it goes into a release."""
+    return [each for each in lint(folder, today=today) if each.severity == "error"]
+
+
 def summary(each: Release) -> str:
-    """Return in a few words what a release holds."""
+    """Return in a few words what a release holds, as commands say it."""
     content = each.content
     counts = ", ".join(f"{len(pairs)} pairs ({language})" for language, pairs in content["shown"].items())
     versions = "/".join(dict.fromkeys(content["versions"].values()))
-    return f"{content['exam']} {versions}, {counts}"
+    return f"{content['exam']} {versions}, {counts}{'' if each.has_verified_names else f'; {NOT_VERIFIED}'}"

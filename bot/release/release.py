@@ -6,26 +6,28 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol
 
-from bot.catalog.approval import SITE, pair_subject, sentences_subject
+from bot.catalog.approval import FOREIGN, LANGUAGE, PAGE, SENTENCES, SITE, Approvals, Signed, pair_subject
 from bot.catalog.catalog import Catalog, Country, Pair
 from bot.catalog.exam import load_exam
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump
-from bot.release.contents import EXAMS, FORMS, LANGUAGES, SITE_FILE, Contents
-from bot.release.stops import Stop
+from bot.release.contents import EXAMS, FORMS, LANGUAGES, SITE_FILE, Contents, pages_of, program_subjects
+from bot.release.stops import Stop, Stops
 from bot.sentences.wording import wording_of
 
 FORMAT = 1
 SHOWN_HASH = 12  # digits of a hash that people are shown
 SET_REVIEW = "set `review: {{status: approved, by: NAME, on: DATE}}` of the pair in {file}, signatures stay"
+NOT_VERIFIED = "names not verified"
 MOST_NAMED = 3  # of what is in the way, in one line
+NOBODY = Approvals()
 # What patients see of a pair, in the order in which a comparison lists it.
 FIELDS = ("question", "short_answer", "answer", "easy_answer", "extracts", "countries")
 Move = Literal["prepare", "activate", "rollback"]
@@ -40,7 +42,8 @@ class Release:
         made: When.
         by: Who made it.
         note: What it is for.
-        manifest: What is in it, as JSON: exam, country, versions, approved pairs, and the SHA-256 of every file.
+        manifest: What is in it, as JSON: exam, country, versions, approved pairs, those of them that stay stopped, and
+            the SHA-256 of every file.
         signature: Of all this, by the site's key (Ed25519, base64).
     """
 
@@ -69,6 +72,16 @@ class Release:
     @property
     def exam(self) -> str:
         return str(self.content["exam"])
+
+    @property
+    def has_verified_names(self) -> bool:
+        """Whether everybody who signed one of its texts had logged in, and the site's key vouches for it."""
+        return self.content.get("names") == "accounts"
+
+    @property
+    def after_reset(self) -> dict[str, list[str]]:
+        """Who signed shortly after somebody else had given their account a password, by what they signed."""
+        return dict(self.content.get("after_reset", {}))
 
     @property
     def signed(self) -> bytes:
@@ -118,41 +131,50 @@ class Releases(Protocol):
         """Return the number of the release in force; None before the first."""
         ...
 
-    def stop(self, stop: Stop) -> None:
-        """Withdraw a pair from all releases so far, close the chat, or open it again, at once."""
+    def stop(self, stop: Stop) -> Stop:
+        """Do an act of the stop at once, and return it with the last release and the texts that it withdraws."""
         ...
 
     def stops(self) -> list[Stop]: ...
 
 
-def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], program: str) -> str:
-    """Return what a release of these contents holds: of the pairs, those that are approved and not withdrawn.
+def make_manifest(
+    contents: Contents, *, now: datetime, stops: list[Stop], program: str, proven: Approvals = NOBODY
+) -> str:
+    """Return what a release of these contents holds: of the pairs, those that are approved.
+
+    Those of them that were stopped and have no new text stay stopped in it: patients who ask for them are told so.
+
+    `proven`: those of its approvals that people gave who had logged in.
 
     Raises:
         UserFixable: Something that has to be approved is not, or no pair is.
     """
     standings, drafts = contents.standings(now), contents.drafts(now)
-    for what, standing in standings.items():
-        if not what.startswith("pair ") and standing != "approved":
-            raise UserFixable(
-                f"{_spoken(what)} cannot go into a release: {_IN_THE_WAY[standing]}. Have two people sign with "
-                f"`klartext qa approve --what {what.split()[0]}`."
-            )
+    unapproved = [what for what, each in standings.items() if not what.startswith("pair ") and each != "approved"]
+    if unapproved:
+        named = [f"{_spoken(what)} cannot go into a release: {_IN_THE_WAY[standings[what]]}" for what in unapproved]
+        raise UserFixable(f"{'. '.join(named)}. Have two people sign with {_approve(unapproved)}.")
     shown: dict[str, list[str]] = {}
     left_out: dict[str, dict[str, str]] = {}
+    stopped: dict[str, dict[str, str]] = {}
+    withdrawn = Stops.of(stops).withdrawn
     for language, catalog in contents.catalogs.items():
-        shown[language], left_out[language] = [], {}
+        shown[language], left_out[language], stopped[language] = [], {}, {}
         for pair in catalog.pairs:
             subject = pair_subject(catalog, pair)
             draft = drafts.get(subject.what, "") if contents.approvals.is_signed(subject, now=now) else ""
-            reason = draft or _in_the_way(standings[subject.what], pair.id, contents, subject.what, stops)
+            reason = draft or _IN_THE_WAY.get(standings[subject.what], "")
             if reason:
                 left_out[language][pair.id] = reason
                 continue
             shown[language].append(pair.id)
-    if not all(shown.values()):
-        lacking = next(language for language, pairs in shown.items() if not pairs)
-        missing = left_out[lacking]
+            stop, approval = withdrawn.get(pair.id), contents.approvals.signed[subject.what].valid(now)
+            if stop is not None and stop.keeps(subject.text, min(at for _, at in approval.by)):
+                stopped[language][pair.id] = "it was withdrawn, see `klartext stop list`"
+    if not all(len(pairs) > len(stopped[language]) for language, pairs in shown.items()):
+        lacking = next(language for language, pairs in shown.items() if len(pairs) == len(stopped[language]))
+        missing = {**stopped[lacking], **left_out[lacking]}
         some = "; ".join(f"{pair}: {why}" for pair, why in list(missing.items())[:MOST_NAMED])
         sign = "Have two people sign them with `klartext qa approve`."
         if all("review" in why for why in missing.values()):
@@ -162,7 +184,8 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
     texts = {
         each.what: each.text for each in contents.subjects() if not each.what.startswith("pair ") or each.what in kept
     }
-    signed, ends = contents.approvals.signed, contents.review_ends(now)
+    signed = {what: each.valid(now) for what, each in contents.approvals.signed.items()}
+    ends = contents.review_ends(now)
     manifest = {
         "format": FORMAT,
         "exam": contents.exam,
@@ -172,14 +195,21 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
         "shown": shown,
         "left_out": left_out,
         "texts": texts,
+        "stopped": {language: list(pairs) for language, pairs in stopped.items() if pairs},
         "until": {what: min(signed[what].until, ends.get(what, signed[what].until)).isoformat() for what in texts},
         "approved": {
             what: {"by": signed[what].names, "on": max(at for _, at in signed[what].by).date().isoformat()}
             for what in texts
         },
+        "names": "accounts" if all(_is_whole(signed[what], proven.signed.get(what)) for what in texts) else "typed",
+        "after_reset": {what: signed[what].after_reset for what in texts if signed[what].after_reset},
         "files": {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(contents.files.items())},
     }
     return json.dumps(manifest, ensure_ascii=False, sort_keys=True, indent=None, separators=(",", ":"))
+
+
+def _is_whole(signed: Signed, proven: Signed | None) -> bool:
+    return proven is not None and set(signed.by) <= set(proven.by)
 
 
 _IN_THE_WAY = {
@@ -190,23 +220,21 @@ _IN_THE_WAY = {
 }
 
 
-def _in_the_way(standing: str, pair_id: str, contents: Contents, what: str, stops: list[Stop]) -> str:
-    """Return why a pair stays out of a release; empty where nothing is in its way."""
-    if standing != "approved":
-        return _IN_THE_WAY[standing]
-    withdrawn = [stop.at for stop in stops if stop.kind == "withdraw" and stop.pair_id == pair_id]
-    signed = contents.approvals.signed[what].by
-    if withdrawn and min(at for _, at in signed) <= max(withdrawn):
-        return "it was withdrawn after it was approved"
-    return ""
+def _approve(names: Iterable[str]) -> str:
+    kinds = dict.fromkeys(what.split()[0] for what in names)
+    return f"`klartext qa approve {' '.join(f'--what {kind}' for kind in kinds)}`"
 
 
 def _spoken(what: str) -> str:
     kind, *rest = what.split()
-    if kind == "language":
+    if kind == LANGUAGE:
         return f"What the language {rest[0]} is made of"
-    if kind == "sentences":
+    if kind == SENTENCES:
         return f"What the program says by itself ({rest[0]}), in emergencies too,"
+    if kind == PAGE:
+        return f"What the page says ({rest[0]}), the words of consent among it,"
+    if kind == FOREIGN:
+        return "What is said to readers of languages that the catalog has not"
     return "What the site says of itself" if kind == SITE else "The Questionnaire"
 
 
@@ -262,14 +290,27 @@ def require_servable(release: Release, exam: Path, country: Country | None) -> N
         )
     shown = tuple(release.content["shown"])
     approved, wording = release.content["texts"], wording_of(load_exam(exam), shown)
-    for language in shown:
-        subject = sentences_subject(language, wording.sentences.get(language, {}))
-        if approved.get(subject.what) != subject.text:
-            raise UserFixable(
-                f"This version of Klartext says other sentences by itself ({language}) than were approved for release "
-                f"{release.name}. Have them signed with `klartext qa approve --what sentences`, make a release and put "
-                "it into force."
-            )
+    says = {each.what: each.text for each in program_subjects(wording, pages_of(exam, shown))}
+    wrong = [what for what, text in says.items() if approved.get(what) != text]
+    if not wrong:
+        return
+    # Releases of earlier versions have fewer names: what is asked for anew is told apart from what has changed.
+    new = [
+        f"{_spoken(what).rstrip(',')} has to be approved since this version, too"
+        for what in wrong
+        if what not in approved
+    ]
+    changed = [_CHANGED[what.split()[0]].format(*what.split()[1:]) for what in wrong if what in approved]
+    other = f"This version of Klartext says {' and '.join(changed)} than were approved for release {release.name}"
+    why = ". ".join([*([other] if changed else []), *new])
+    raise UserFixable(f"{why}. Have two people sign with {_approve(wrong)}, make a release and put it into force.")
+
+
+_CHANGED = {
+    SENTENCES: "other sentences by itself ({})",
+    PAGE: "other words on its page ({})",
+    FOREIGN: "other sentences to readers of languages that the catalog has not",
+}
 
 
 def contents_of(release: Release, packed: bytes) -> Contents:

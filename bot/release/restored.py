@@ -1,4 +1,8 @@
-"""What a restored backup took back of stops and releases: the audit log lies outside the database, and knows them."""
+"""What the audit log and the database know of stops and releases, and the other does not.
+
+The log lies outside the database: it knows what a restored backup took back. A stop is done first and noted then, so
+that no log is in its way; one that was interrupted in between is in the database alone.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,33 @@ from bot.release.release import Switch
 from bot.release.stops import Stop, StopKind
 
 STOP_PAIR = "stop-pair "  # followed by the pair's id
+LIFT = "stop-lift "  # followed by the pair's id
+ENDED = "stop-ended "  # by a release with a new text; followed by the pair's id
 STOP_CHAT, STOP_END = "stop-chat", "stop-end"
 ACTIVATE, ROLLBACK, GIVEN_UP = "release-activate", "release-rollback", "release-given-up"
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """An act as the audit log tells of it; `release`: the number of the release that it is about, or 0."""
+    """An act as the audit log tells of it.
+
+    Attributes:
+        at: When it was done.
+        by: Who.
+        action: What.
+        release: The number of the release that it is about, or 0.
+        why: The reason that was given, or none.
+        texts: Hashes of the texts that were withdrawn.
+        done_first: Whether it was noted after it was done, so that `at` is its very moment.
+    """
 
     at: datetime
     by: str
     action: str
     release: int = 0
+    why: str = ""
+    texts: tuple[str, ...] = ()
+    done_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +51,13 @@ class TakenBack:
         stops: To be done again, in order: pairs that were withdrawn, and the chat where it was closed last.
         opened: Who opened the chat again where the database holds it closed: it stays closed, two people open it.
         in_force: The release that was put into force last, where another one, or none, is.
+        unnoted: The other way round: stops in the database that the audit log does not tell of.
     """
 
     stops: tuple[Stop, ...] = ()
     opened: Noted | None = None
     in_force: Noted | None = None
+    unnoted: tuple[Stop, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.stops or self.opened or self.in_force)
@@ -45,12 +66,14 @@ class TakenBack:
 def taken_back(noted: Sequence[Noted], acts: Sequence[Stop], switches: Sequence[Switch]) -> TakenBack:
     """Compare the acts that the audit log tells of, in order, with those in the database.
 
-    An act is noted before it is done; what is done again keeps its moment, so that it is found the next time.
+    What is done again keeps its moment, so that it is found the next time.
     """
     again = list[Stop]()
-    for each in noted:
+    for number, each in enumerate(noted):
         pair_id = each.action.removeprefix(STOP_PAIR)
-        if pair_id != each.action and not any(act.pair_id == pair_id and act.at >= each.at for act in acts):
+        if pair_id == each.action or any(act.pair_id == pair_id and act.at >= each.at for act in acts):
+            continue
+        if not any(later.action == f"{LIFT}{pair_id}" for later in noted[number:]):
             again.append(_again(each, "withdraw", pair_id))
     opened, of_chat = None, [each for each in noted if each.action in (STOP_CHAT, STOP_END)]
     in_database = [act for act in acts if act.kind != "withdraw"]
@@ -60,11 +83,26 @@ def taken_back(noted: Sequence[Noted], acts: Sequence[Stop], switches: Sequence[
             again.append(_again(last, "close"))
         elif last.action == STOP_END and closed:
             opened = last
-    return TakenBack(tuple(again), opened, _other_in_force(noted, switches))
+    unnoted = tuple(act for act in acts if act.kind in ("withdraw", "close") and not _is_noted(act, noted))
+    return TakenBack(tuple(again), opened, _other_in_force(noted, switches), unnoted)
+
+
+def action_of(stop: Stop) -> str:
+    """Return what the audit log calls a stop."""
+    return f"{STOP_PAIR}{stop.pair_id}" if stop.kind == "withdraw" else STOP_CHAT
+
+
+def _is_noted(act: Stop, noted: Sequence[Noted]) -> bool:
+    action = action_of(act)
+    return any(
+        each.action == action and (each.at == act.at or (not each.done_first and each.at <= act.at)) for each in noted
+    )
 
 
 def _again(each: Noted, kind: StopKind, pair_id: str = "") -> Stop:
-    return Stop(each.at, each.by, kind, pair_id, why="done again: a restored backup had lost it")
+    again = "done again: the database had lost it"
+    why = f"{each.why} ({again})" if each.why else again
+    return Stop(each.at, each.by, kind, pair_id, why=why, texts=each.texts)
 
 
 def _other_in_force(noted: Sequence[Noted], switches: Sequence[Switch]) -> Noted | None:

@@ -1,13 +1,17 @@
-"""The emergency stop: one person withdraws a pair, or closes the chat, at once in all releases and all processes."""
+"""The emergency stop: one person withdraws a pair, or closes the chat, at once in all releases and all processes.
+
+A stop is of texts: it remembers those that it withdrew, and holds for them in later releases too, whoever signs them
+again. It ends for a text that was changed and signed since, and else only when somebody lifts it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-StopKind = Literal["withdraw", "close", "open"]
+StopKind = Literal["withdraw", "lift", "close", "open"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +21,11 @@ class Stop:
     Attributes:
         at: When.
         by: Who; to open again takes two.
-        kind: A pair is withdrawn, the chat is closed, or opened again.
+        kind: A pair is withdrawn, or that is lifted; the chat is closed, or opened again.
         pair_id: Which pair; empty for the chat.
-        release: The last release that existed then: in later ones the pair may be shown again.
+        release: The last release that existed then.
         why: For the record.
+        texts: SHA-256 of each text that was withdrawn: those of the pair in all releases and languages so far.
     """
 
     at: datetime
@@ -29,6 +34,21 @@ class Stop:
     pair_id: str = ""
     release: int = 0
     why: str = ""
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """How a pair is withdrawn: when and by whom last, up to which release, and in which texts; as of `Stop`."""
+
+    at: datetime
+    by: str
+    release: int
+    texts: frozenset[str]
+
+    def keeps(self, text: str, signed: datetime) -> bool:
+        """Say whether a text stays stopped in a release made now; `signed`: when its first signature was given."""
+        return text in self.texts or signed <= self.at
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +57,92 @@ class Stops:
 
     Attributes:
         closed: Whether the chat answers nothing but emergencies.
-        withdrawn: Of each withdrawn pair, the last release in which it is not shown.
+        withdrawn: How pairs are withdrawn, by their ids.
+        lost: Which of it the database does not know any more (`StopMemory`): pairs, and `the chat`.
     """
 
     closed: bool = False
-    withdrawn: dict[str, int] = field(default_factory=dict)
+    withdrawn: Mapping[str, Withdrawn] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, acts: Sequence[Stop]) -> Stops:
         """Return what acts in order have come to."""
-        closed, withdrawn = False, dict[str, int]()
+        closed, withdrawn = False, dict[str, Withdrawn]()
         for act in acts:
             if act.kind == "withdraw":
-                withdrawn[act.pair_id] = max(act.release, withdrawn.get(act.pair_id, 0))
+                known = withdrawn.get(act.pair_id, Withdrawn(act.at, act.by, act.release, frozenset()))
+                last = (act.at, act.by) if act.at >= known.at else (known.at, known.by)
+                texts = known.texts.union(act.texts)
+                withdrawn[act.pair_id] = Withdrawn(*last, max(act.release, known.release), texts)
+            elif act.kind == "lift":
+                withdrawn.pop(act.pair_id, None)
             else:
                 closed = act.kind == "close"
         return cls(closed, withdrawn)
 
-    def pairs(self, release: int) -> frozenset[str]:
-        """Return the pairs that are withdrawn from a release; 0: what is shown without one."""
-        return frozenset(pair_id for pair_id, last in self.withdrawn.items() if release <= last)
+    def pairs(self, number: int, made: datetime, manifest: Mapping[str, Any], language: str) -> frozenset[str]:
+        """Return the pairs that are withdrawn from a release in a language.
+
+        In one that was made before the stop all of them are; in a later one those with a text that was withdrawn, or
+        that were signed before it.
+        """
+        marked = manifest.get("stopped", {}).get(language, ())
+        return frozenset(
+            pair_id
+            for pair_id, stopped in self.withdrawn.items()
+            if number <= stopped.release
+            or made <= stopped.at
+            or pair_id in marked
+            or manifest["texts"].get(f"pair {pair_id} {language}") in stopped.texts
+        )
+
+
+@dataclass
+class StopMemory:
+    """Every act that a process has seen, in order: rows are only ever added, and one that vanishes ends no stop.
+
+    What would end it is a later act, or a text that was changed and signed since. What is gone of acts that end a stop
+    is not kept against the database, so that the stricter of the two holds.
+    """
+
+    _acts: list[Stop] = field(default_factory=list)
+    _lost: set[_Mark] = field(default_factory=set)
+
+    def see(self, found: Sequence[Stop]) -> Seen:
+        """Take in what the database has now."""
+        there, known = {_mark(act) for act in found}, {_mark(act) for act in self._acts}
+        new = [act for act in found if _mark(act) not in known]
+        gone = [act for act in self._acts if _mark(act) not in there]
+        lost = [act for act in gone if _mark(act) not in self._lost]
+        self._lost = {_mark(act) for act in gone}
+        # The database's own order while it has them all: of two that are stored at once, either may be seen first.
+        self._acts = [*self._acts, *new] if gone else list(found)
+        return Seen(_stricter(Stops.of(self._acts), Stops.of(found)), new, lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look at the database came to: what is stopped, and which acts are new, or gone, since the last one."""
+
+    stops: Stops
+    new: Sequence[Stop]
+    lost: Sequence[Stop]
+
+
+_Mark = tuple[datetime, str, str, str]
+
+
+def _mark(act: Stop) -> _Mark:
+    """Return what tells an act from others; a stop that is done again after it was lost is the same one."""
+    return act.at, act.by, act.kind, act.pair_id
+
+
+def _stricter(remembered: Stops, found: Stops) -> Stops:
+    lost = [pair for pair in remembered.withdrawn if pair not in found.withdrawn]
+    chat = ["the chat"] if remembered.closed and not found.closed else []
+    return Stops(
+        remembered.closed or found.closed,
+        {**found.withdrawn, **remembered.withdrawn},
+        (*chat, *sorted(lost)),
+    )

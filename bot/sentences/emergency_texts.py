@@ -56,7 +56,7 @@ def _said(sentence: str, language: str, country: Country, phrases: Mapping[str, 
         **phrases,
         "emergency": lines.emergency,
         "poison": lines.poison,
-        "counsel": f"{_listening(country, language)} {table['or'].join(lines.counsel)}",
+        "counsel": f"{listening(country, language)} {table['or'].join(lines.counsel)}",
         "out_of_hours": table["out_of_hours"][country],
         # In the UK, everything begins with the GP.
         "practice": (table.get("practice") or {}).get(country, phrases["practice"]),
@@ -70,9 +70,22 @@ def numbers(country: Country | None, language: str) -> tuple[str, ...]:
     return tuple(_table(language)["everywhere"]) if country is None else (LINES[country].emergency,)
 
 
-def _listening(country: Country, language: str) -> str:
+def listening(country: Country, language: str) -> str:
     """Return who answers the line that listens, as a language calls them."""
     return str((_table(language).get("listening") or {}).get(country, LINES[country].listening))
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What a language calls the line for poisonings, and the countries whose lines are named where none is set."""
+
+    poison: str
+    countries: Mapping[Country, str]
+
+
+def naming(language: str) -> Naming:
+    table = _table(language)
+    return Naming(str(table["poison"]), table["countries"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +105,7 @@ def helplines(key: str, country: Country | None, language: str) -> tuple[Helplin
         found += [(str(table["poison"]), where, LINES[which].poison) for which, where in named.items()]
     if key.startswith(_OF_LISTENING):
         found += [
-            (_listening(which, language), where, number)
+            (listening(which, language), where, number)
             for which, where in named.items()
             for number in LINES[which].counsel
         ]

@@ -153,6 +153,11 @@ def interface(language: str, key: str, **slots: int) -> Interface:
     return Interface(key, SENTENCES[language][key].format(**slots), slots)
 
 
+def shows_alarm(reply: Reply) -> bool:
+    """Whether a reply tells the patient to get help at once, be it for the first time or again."""
+    return any(isinstance(part, Interface) and part.key.startswith("urgent") for part in reply.parts)
+
+
 def foreign_sentence(language: str, key: str) -> Interface:
     """Return a fixed sentence in a language of its own as a part."""
     return Interface(key, SENTENCES[language][key], {}, language)

@@ -13,8 +13,8 @@ from bot.catalog.catalog import Country
 from bot.catalog.exam import Exam
 from bot.catalog.site import Site
 from bot.languages.files import Live, known, packaged
-from bot.sentences.emergency_texts import sentences
-from bot.sentences.foreign_texts import foreign_texts
+from bot.sentences.emergency_texts import LINES, sentences
+from bot.sentences.foreign_texts import URGENT, foreign_key, foreign_texts
 from bot.sentences.interface_texts import NEUTRAL_PHRASES, fixed_texts
 from bot.sentences.spelling import swiss
 
@@ -52,6 +52,22 @@ def wording_of(exam: Exam | None, spoken: Sequence[str] = ()) -> Wording:
     foreign = foreign_texts(about | dict(exam.abroad) if exam is not None else {}, languages)
     said = {language: {**_all(language, phrases[language]), **foreign.get(language, {})} for language in phrases}
     return Wording({**foreign, **said}, phrases)
+
+
+def said_abroad(wording: Wording, spoken: Sequence[str]) -> dict[str, str]:
+    """Return what is said to readers of all other languages than a catalog's, in all countries, by language and key.
+
+    `spoken`: the languages of the catalog. Sentences that name other languages are never said there.
+    """
+    keys = (foreign_key(spoken), URGENT)
+    wanted = {key + end for key in keys for end in ("", *(f"_{country.lower()}" for country in LINES))}
+    return {
+        f"{language} {key}": text
+        for language, own in sorted(wording.sentences.items())
+        if language not in spoken
+        for key, text in own.items()
+        if key in wanted
+    }
 
 
 def _all(language: str, phrases: Mapping[str, str]) -> dict[str, str]:

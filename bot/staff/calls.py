@@ -8,10 +8,10 @@ until it is handed back or closed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 CallKind = Literal["urgent", "asked"]  # a red flag, or a patient who asked for a person
 CallState = Literal["waiting", "acknowledged", "taken", "returned"]
@@ -22,9 +22,13 @@ Stir = Literal["urgent", "asked", "message", "language"]
 Pressing = Literal["", "message", "asked", "urgent"]
 PRESSING: tuple[Pressing, ...] = ("", "message", "asked", "urgent")
 OPEN: tuple[CallState, ...] = ("waiting", "acknowledged", "taken")
-# What was done: `close` hands back what nobody took, `told` and `failed` are the program's, about the next contacts.
-Deed = Literal["acknowledge", "take", "message", "return", "close", "told", "failed"]
-FOR_PATIENTS: tuple[Deed, ...] = ("take", "message", "return")
+# What was done: `close` hands back what nobody took, `reopen` undoes either; `away`: who wrote has logged out, or
+# shows no sign of life; `told` and `failed` are the program's, about the next contacts.
+Deed = Literal["acknowledge", "take", "message", "return", "close", "reopen", "away", "told", "failed"]
+FOR_PATIENTS: tuple[Deed, ...] = ("take", "message", "return", "close", "away")
+# What was done about an emergency that is closed without anybody having written to the patient.
+Outcome = Literal["spoke", "phoned", "rescue", "no_emergency", "passed_on", "not_reached"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 MAX_NAME, MAX_TEXT = 80, 1000  # characters of a name, and of a message of staff
 
 
@@ -47,6 +51,7 @@ class Call:
         rings: When that was stored: the minutes of the contacts count from then.
         unanswered: How many messages the patient has written, since somebody took the call, that nobody has answered.
         patient_left: Whether the patient has ended the conversation, and reads nothing any more.
+        again: Whether somebody has seen to it before, and it waits once more.
     """
 
     conversation: str
@@ -62,11 +67,17 @@ class Call:
     rings: datetime | None = None
     unanswered: int = 0
     patient_left: bool = False
+    again: bool = False
 
     @property
     def at_once(self) -> bool:
         """Whether the first contact is told without waiting: of what is urgent, and where who has taken it is away."""
         return self.pressing == "urgent" or (self.pressing == "asked" and (self.is_taken or self.kind == "urgent"))
+
+    @property
+    def is_unresolved(self) -> bool:
+        """Whether a patient described an emergency and has left: somebody must say what was done."""
+        return self.is_open and self.kind == "urgent" and self.patient_left
 
     @property
     def is_open(self) -> bool:
@@ -79,7 +90,7 @@ class Call:
 
     def came_between(self, number: int) -> bool:
         """Whether staff have taken the conversation since the turn of this number: what it asked is open no more."""
-        return self.taken_at == number and self.state in ("taken", "returned")
+        return self.taken_at == number
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,7 @@ class Action:
         at: When, with time zone.
         name: Who it was; which contact, where the program told one.
         what: What was done.
-        text: Of a message; else empty.
+        text: Of a message; what was done, where an emergency was closed; else empty.
         turn: The number of the last turn then: in the conversation it stands behind that.
     """
 
@@ -101,6 +112,12 @@ class Action:
     what: Deed
     text: str = ""
     turn: int = 0
+
+
+def for_patients(actions: Sequence[Action]) -> list[Action]:
+    """Return what patients may see of what staff did: of what was not written to them, that it was done."""
+    shown = (action for action in actions if action.what in FOR_PATIENTS)
+    return [each if each.what == "message" else replace(each, text="") for each in shown]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +183,34 @@ class Calls(Protocol):
         """Store a message of who has taken the call; refused to others, and when the patient has left."""
         ...
 
-    def hand_back(self, conversation: str, name: str, *, at: datetime) -> Call:
+    def hand_back(
+        self,
+        conversation: str,
+        name: str,
+        *,
+        at: datetime,
+        left_open: int | None = None,
+        outcome: Outcome | None = None,
+    ) -> Call:
         """Let the program answer again; refused to who has not taken it, and while an urgent turn is unacknowledged.
 
-        A call that was only acknowledged is closed, by anybody.
+        A call that was only acknowledged is closed, by anybody; `outcome`: what was done. Refused, too, where more
+        messages are unanswered than `left_open`; None: however many.
+        """
+        ...
+
+    def closed(self, *, since: datetime, most: int) -> list[tuple[Call, Action]]:
+        """Return calls that were handed back or closed since then, by that, newest first."""
+        ...
+
+    def reopen(self, conversation: str, name: str, *, at: datetime) -> Call:
+        """Open a call again that was handed back or closed: somebody has seen it, and the program still answers."""
+        ...
+
+    def let_go(self, name: str, *, at: datetime, conversation: str = "") -> list[str]:
+        """Let wait again, for anybody, what somebody has taken who is not there any more: all of it, or one of them.
+
+        Return the ids of the conversations.
         """
         ...
 

@@ -1,5 +1,7 @@
 """Tell the contacts of a call that nobody acknowledges, one after the other, until somebody does.
 
+What somebody has taken who is not there any more waits again.
+
 None of it holds a patient's text.
 """
 
@@ -22,6 +24,7 @@ log = logging.getLogger("klartext")
 POLL_S = 2.0
 AT_ONCE = 16  # contacts that are being told; what hangs is left alone when its hold has ended
 HOLD = timedelta(seconds=60)  # longer than telling one takes; who dies meanwhile holds a call no longer
+AWAY = timedelta(minutes=10)  # after so long without a sign of life, who has taken a call is not there any more
 AGAIN = timedelta(seconds=30)  # until a contact that could not be told is tried again
 
 
@@ -75,6 +78,7 @@ class Escalation:
         stopping: Set when the service ends.
         beat: Called after each look without an error.
         failed: Gets why a contact could not be told.
+        is_gone: Says whether somebody of a name has shown no sign of life since a moment.
     """
 
     calls: Calls
@@ -86,6 +90,7 @@ class Escalation:
     stopping: threading.Event = field(default_factory=threading.Event)
     beat: Callable[[], None] = field(default=lambda: None)
     failed: Callable[[str], None] = field(default=lambda _: None)
+    is_gone: Callable[[str, datetime], bool] = field(default=lambda name, since: False)
     _telling: set[threading.Thread] = field(default_factory=set)
 
     def run(self) -> None:
@@ -102,6 +107,10 @@ class Escalation:
         """Begin to tell who is due, and report what waits."""
         self.report(self.calls.tally())
         now = self.now()
+        for call in self.calls.open():
+            if call.is_taken and self._has_gone(call, now - AWAY):
+                self.calls.let_go(call.name, at=now, conversation=call.conversation)
+                log.warning("a call waits again: who had taken it is gone", extra={"fields": _about(call)})
         for call in self.calls.unacknowledged(at=now):
             due = call.told < self._due(call, now) and self._has_room()
             if due and self.calls.hold(call, at=now, until=now + HOLD):
@@ -109,6 +118,11 @@ class Escalation:
         for gone in self.calls.deleted(at=now) if self.contacts else ():
             if self._has_room() and self.calls.hold_deleted(gone, at=now, until=now + HOLD):
                 self._begin(partial(self._tell_deleted, gone))
+
+    def _has_gone(self, call: Call, since: datetime) -> bool:
+        """Whether who has taken a call has neither done anything about it since then nor been seen at all."""
+        done = [each.at for each in self.calls.actions(call.conversation) if each.name == call.name]
+        return max(done, default=since) <= since and self.is_gone(call.name, since)
 
     def join(self, timeout_s: float) -> None:
         """Wait for who is being told."""
@@ -132,7 +146,7 @@ class Escalation:
 
     def _tell(self, call: Call) -> None:
         now, contact = self.now(), call.told % len(self.contacts)
-        fields: dict[str, object] = {"conversation": pseudonym(call.conversation), "contact": contact + 1}
+        fields = {**_about(call), "contact": contact + 1}
         notice = Notice(
             call.conversation,
             call.kind,
@@ -174,6 +188,10 @@ class Escalation:
             self.failed("failed")
             return False
         return True
+
+
+def _about(call: Call) -> dict[str, object]:
+    return {"conversation": pseudonym(call.conversation)}
 
 
 def _minutes(since: datetime | None, now: datetime) -> int:

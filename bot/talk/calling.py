@@ -18,7 +18,9 @@ _BESIDE = frozenset(
 )
 
 
-def told_who_calls(desk: Desk | None, site: Site | None, language: str, at: datetime) -> tuple[Part, ...]:
+def told_who_calls(
+    desk: Desk | None, site: Site | None, language: str, at: datetime, *, writes: bool = False
+) -> tuple[Part, ...]:
     """Return what is said to somebody who asks for a person: where nobody reads calls, that; else whom to call, too.
 
     Outside the hours of the site that is whoever helps then.
@@ -26,12 +28,17 @@ def told_who_calls(desk: Desk | None, site: Site | None, language: str, at: date
     if desk is None:
         return (interface(language, "staff_called"),)
     said = [interface(language, key, **slots) for key, slots in desk.answer(at)]
-    number = whom_to_call(desk, site, language, at)
+    number = whom_to_call(desk, site, language, at, writes=writes)
     return (*said, number) if number is not None else tuple(said)
 
 
-def whom_to_call(desk: Desk, site: Site | None, language: str, at: datetime) -> Part | None:
-    """Return the number of the site while somebody is there, else who helps at night; None where neither is known."""
+def whom_to_call(desk: Desk, site: Site | None, language: str, at: datetime, *, writes: bool = False) -> Part | None:
+    """Return the number of the site while somebody is there, else who helps at night; None where neither is known.
+
+    `writes`: where to write to instead, since the patient cannot telephone.
+    """
+    if writes:
+        return site_text(site, "written", language) if site is not None else None
     if desk.opens(at) is None:
         return site_text(site, "phone", language) if site is not None else None
     night = site_text(site, "night", language) if site is not None else None

@@ -82,7 +82,7 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
         or picks(text) is not None
         or not any(word.isalpha() for word in words(text))
         or shown is None
-        or shown not in assistant.shown(language)
+        or shown not in assistant.learned(language)
     ):
         return _answered(assistant, state, response)
     if (asked := _asked_for(assistant, state, text, language)) is not None:
@@ -96,6 +96,8 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
     # "Really?" resembles a remark, too: where it may be about what was shown, it has to be a likely one.
     if surely_apart(response):  # "somebody from the team, please" is no wish for a shorter answer
         return _answered(assistant, state, response)
+    if move.action not in WISHES and response.pair_id in assistant.withheld(language):
+        return _answered(assistant, state, response)  # another answer, shown once more, would be a wrong one
     if move.action not in WISHES and settles(response, least=HEARD if move.action in _APART else BESIDE):
         return _answered(assistant, state, response)
     leans = move.alone < SURELY_ALONE and move.action not in ("reaction", *WISHES)
@@ -109,7 +111,7 @@ def _asked_for(assistant: Assistant, state: State, text: str, language: str) -> 
 
     None where it is a question of the pair shown, too, or of several; and after a complaint, which it may be about.
     """
-    asked = assistant.context(language).asked_by(text) & assistant.shown(language)
+    asked = assistant.context(language).asked_by(text) & assistant.learned(language)
     is_other = len(asked) == 1 and state.last_pair not in asked and state.complaint is None
     return next(iter(asked)) if is_other else None
 
@@ -137,7 +139,7 @@ def announces(assistant: Assistant, state: State, text: str, language: str) -> b
     if announces_for_team(assistant.answer(text, language)):
         return False
     context = assistant.context(state.language)
-    if context.weights is None or state.last_pair is None or state.last_pair not in assistant.shown(state.language):
+    if context.weights is None or state.last_pair is None or state.last_pair not in assistant.learned(state.language):
         return True
     return context.move(Said(text, state.last_pair, state.last_question, "declined")).action not in WISHES
 
@@ -160,6 +162,9 @@ def _moved(assistant: Assistant, state: State, response: Response, move: Move) -
     """Do what a message means after the answer that was shown last."""
     language, sample, rest = state.language, assistant.sample, known(state)
     catalog = assistant.catalog(language)
+    if move.action in WISHES and state.last_pair in assistant.withheld(language):
+        # Whatever is wanted of it: nothing of it is shown, and no other answer in its place.
+        return Heard(show_again(rest, "again_intro", catalog, sample=sample), rest, None)
     match move.action:
         case "alone":
             return _answered(assistant, state, response)

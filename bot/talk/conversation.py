@@ -27,6 +27,7 @@ from bot.sentences.reply import (
     read_reply,
     reply_of,
     safe_reply,
+    shows_alarm,
     site_text,
     worded,
     write_reply,
@@ -38,9 +39,10 @@ from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import switches_to
-from bot.talk.reactions import Decided, Reaction, Reactions
+from bot.talk.reactions import Reaction, Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
+from bot.talk.withholding import Decided
 from bot.text import sanitise
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
@@ -189,6 +191,11 @@ class Conversation:
         return state.alarmed and state.held_back is not None and not state.confirmed
 
     @property
+    def cannot_telephone(self) -> bool:
+        """Whether the patient has told so."""
+        return self._standing.state.writes
+
+    @property
     def progress(self) -> tuple[int, int] | None:
         """How many parts of the form are done, and how many it has; None while nothing is asked."""
         return self._interviewer.progress if self._interviewer is not None else None
@@ -234,6 +241,10 @@ class Conversation:
         # An answer does not take away what was offered before it; another list does.
         return self._standing.choices or offered(state, self._assistant.catalog(state.language))
 
+    def may_show(self, part: Part) -> bool:
+        """Say whether what was offered may still be shown: pairs are withdrawn while their questions are on offer."""
+        return not isinstance(part, Content) or part.pair_id not in self._assistant.withheld(self.language)
+
     def changes(self, *, at: datetime) -> tuple[tuple[int, Part], ...]:
         """Return the answers of the interview that can be changed by their number now, whatever was said last."""
         who = self._interviewer
@@ -270,14 +281,18 @@ class Conversation:
         return guard(reply, None, shown=frozenset(), heard=Heard(page.form, answers), house=self._assistant.house)
 
     def welcome(self) -> Reply:
-        """Say who is answering, and what to do in an emergency."""
+        """Say who is answering, and what to do in an emergency; while the chat is closed, that it is."""
         keys = ("welcome", "emergency_notice", "sample_label", "help")
         shown = [key for key in keys if key != "sample_label" or self._assistant.sample]
+        if self._assistant.is_closed:
+            closed = closed_reply(self._standing.state, number=self._own_number(self.language))
+            said = (interface(self.language, key) for key in shown if key != "help")
+            return self._guarded(replace(closed, parts=(*said, *closed.parts)))
         return self._guarded(Reply(self.language, tuple(interface(self.language, key) for key in shown)))
 
     def offer(self, *, at: datetime) -> Reply | None:
-        """Offer the questions of the radiology team, or go on with them; None where there are none."""
-        if self._interviewer is None:
+        """Offer the questions of the radiology team, or go on with them; None where there are none, or nobody may."""
+        if self._interviewer is None or self._assistant.is_closed:
             return None
         if self._interviewer.begun:
             return self.turn("/interview", at=at)
@@ -288,7 +303,7 @@ class Conversation:
     def greeting(self) -> Reply:
         """Return the first words again, for somebody who comes back."""
         welcome = self.welcome()
-        if self._interviewer is None:
+        if self._interviewer is None or self._assistant.is_closed:
             return welcome
         return replace(welcome, parts=(*welcome.parts, interface(self.language, "interview_offer")))
 
@@ -354,7 +369,7 @@ class Conversation:
         elif message.file is None and call is not None and call.is_taken:
             reaction = beside_staff(self._reactions, self._interviewer, state, text, at)
         elif message.file is None and self._desk is not None and call is not None and call.is_open:
-            number = whom_to_call(self._desk, self._assistant.site, state.language, at)
+            number = whom_to_call(self._desk, self._assistant.site, state.language, at, writes=state.writes)
             reaction = while_called(self._reactions, state, text, call, at, number=number)
         elif message.file is None:
             reaction = self._reactions.react(state, text, at)
@@ -381,6 +396,8 @@ class Conversation:
             return None
         if turn.decision == "urgent":
             return "asked" if reaction.calls_staff else "urgent"
+        if shows_alarm(reaction.reply):  # the same again is a call again: whoever was called may have left since
+            return "urgent"
         if call is None or not call.is_open:
             return None
         said = turn.exchange.said if turn.exchange is not None and message.is_said else ""
@@ -434,7 +451,8 @@ def _after(message: Message, reaction: Reaction) -> State:
 def _standing(assistant: Assistant, last: StoredTurn | None, opened: StoredConversation) -> Standing:
     if last is None or last.exchange is None:
         return Standing(State(opened.language))
-    shown = {language: assistant.shown(language) for language in assistant.languages}
+    # What was withdrawn since is still what the patient speaks of: nothing of it is shown.
+    shown = {language: assistant.learned(language) for language in assistant.languages}
     number = last.exchange.number
     try:
         state, choices = read_state(last.exchange.state, shown=shown), read_reply(last.exchange.reply).choices
@@ -443,4 +461,4 @@ def _standing(assistant: Assistant, last: StoredTurn | None, opened: StoredConve
         return Standing(State(opened.language), number)
     if all(part.pair_id in shown[state.language] for part in choices if isinstance(part, Content)):
         return Standing(state, number, choices)
-    return Standing(state, number)  # one was withdrawn: none of the numbers can be trusted
+    return Standing(state, number)  # one is gone: none of the numbers can be trusted

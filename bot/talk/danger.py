@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.assistant import Assistant
-from bot.talk.messages import CLOSED, all_beside_silence, heavy_bleeding, short_reaction
+from bot.talk.messages import CLOSED, all_beside_silence, chest_pressure, heavy_bleeding, short_reaction
 from bot.text import words
 
 _FORGETTING = frozenset({"vergessen", "vergisst", "vergesslich", "forgot", "forgotten", "forget", "forgets"})
@@ -39,7 +39,7 @@ def red_flag_in(
     # forgotten is one itself.
     parted = bool(beside) and any(each in text for each in beside) and _FORGETTING.isdisjoint(words(text))
     pieces = ((each, rules_only or calm(each) or short_reaction(each) in CLOSED) for each in beside)
-    hasty = ((plain, True) for each in (*beside, text) if (plain := heavy_bleeding(each)))
+    hasty = ((plain, True) for each in (*beside, text) if (plain := heavy_bleeding(each) or chest_pressure(each)))
     heard_in = (*pieces, (text, rules_only or parted), *hasty)
     found = ((assistant.red_flag(each, fallback=fallback, rules_only=only), each) for each, only in heard_in)
     return next((RedFlag(language, each) for language, each in found if language is not None), None)

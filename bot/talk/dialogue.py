@@ -99,11 +99,11 @@ def write_state(state: State) -> str:
 
 
 def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
-    """Return the state that `write_state` wrote, without pairs that may no longer be shown.
+    """Return the state that `write_state` wrote, without pairs that there are no longer.
 
     Args:
         text: The JSON.
-        shown: Ids of the pairs that may be shown, by language.
+        shown: Ids of the pairs that there are, by language.
 
     Raises:
         BadData: It is damaged.
@@ -116,7 +116,7 @@ def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
     if state.language not in shown:
         return State(next(iter(shown)))
     allowed = shown[state.language]
-    # Choices are numbered: when one of them was withdrawn, none of the numbers can be trusted.
+    # Choices are numbered: when one of them is gone, none of the numbers can be trusted.
     choices = state.choices if set(state.choices) <= allowed else ()
     return replace(state, choices=choices, last_pair=state.last_pair if state.last_pair in allowed else None)
 
@@ -351,8 +351,6 @@ def respond(state: State, response: Response, catalog: Catalog, *, before: Seque
     if response.decision == "clarify":
         after = replace(state, choices=response.choices)
         return Reply(language, (interface(language, "clarify"),), choices=offered(after, catalog)), after
-    if response.why == "withheld":
-        return _fixed(state, "withheld")
     if response.decision == "declined" and response.level is not None:
         return _complaint(state, response, catalog)
     return Reply(language, (interface(language, "declined"),)), state

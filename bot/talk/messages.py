@@ -50,9 +50,46 @@ _BLEEDING = {
         r"\b(?:stark\w*|gross\w*|schwer\w*|heftig\w*|schlimm\w*) blutung\w*\b|\bblutung\w* (?:\w+ )?stark\b"
     ),
 }
+# Pressure on the chest in everyday words, and how the rules know it. Learners say "breast" for the chest.
+_PRESSING = {
+    "ich habe jetzt druck auf der brust": re.compile(
+        r"\b(?:drueckt|druckt|drueggt)(?: (?!das\b|mich\b.*\bbh\b)\w+){0,5} (?:auf|uf|aufm|in|an) "
+        r"(?:(?:der|die|de|da|dr|d|meiner|meine|meinem|mein|mei|seiner|ihrer|linken?|rechten?|ganzen?) )*"
+        r"(?:brust|bruscht|brusd|brustkorb)\b|"
+        r"\b(?:brust|bruscht|brustkorb)(?: \w+){0,5} (?:drueckt|druckt|beengt)\b|"
+        r"\bdruck (?:auf|uf|in|im|an)(?: \w+){0,2} (?:brust|bruscht|brustkorb)\b|"
+        r"\b(?:schwer|eng|engegefuehl|druckgefuehl)(?: \w+){0,2} (?:auf|uf|in|im|um|ueber)(?: \w+){0,2} "
+        r"(?:brust|bruscht|brustkorb)\b|"
+        r"\b(?:brust|bruscht)(?: \w+){0,4} weh (?:\w+ )?(?:innen|drinnen|innendrin)\b"
+    ),
+    "i have pressure on my chest now": re.compile(
+        r"\b(?:press\w*|push\w*|squeez\w*|weigh\w*|heavy|tight\w*|pressure)(?: \w+){0,2} (?:on|in|inside|across|over) "
+        r"(?:(?:my|the|his|her) )?(?:whole |left )?(?:chest|breast ?bone|breast(?= (?:inside|still|now|again)))\b|"
+        r"\b(?:chest|breast ?bone)(?: \w+){0,4} (?:presses|pressing|pressed|tight\w*|heavy|squeez\w*)\b"
+    ),
+}
+# What presses from outside, or is asked about, and no pain: examinations, clothes, what was or will be.
+_FROM_OUTSIDE = re.compile(
+    r"\b(?:mammo\w*|untersuch\w*|aufnahme\w*|platten?|plexi\w*|kompress\w*|geraet\w*|maschine\w*|apparat\w*|roentgen\w*|"
+    r"bilde?r?\w*|bh|bhs|gurt\w*|implant\w*|silikon\w*|knoten|zyklus|periode|tage|stille\w*|milch\w*|roehre|mrt|"
+    r"wird|werden|wurde|wuerde|war|hatte|letztes|letzte|damals|frueher|angst|sorge\w*|ob|wenn|falls|wie|warum|wieso|weshalb|"
+    r"normal|man|exam\w*|mammogram\w*|plates?|paddles?|machine\w*|scan\w*|x ray|xray|bra|implants?|lumps?|period|"
+    r"will|would|does|do you|did|it was|was it|were|last|how|why|when|if|whether|afraid|scared|worried|"
+    r"compress\w*|technician)\b|"
+    r"^(?:ist|sind|kann|darf|soll|muss|is|are|can|may|should|must) "
+)
+_STILL = re.compile(
+    r"\b(?:jetzt|jetz|grad|gerade|immer noch|noch immer|immer|wieder|seit|hilfe|now|still|again|since|help)\b"
+)
+_GOES_ON = re.compile(
+    r"(?=.*\b(?:immer noch|noch immer|immer|noch|wieder|weiter|still|again)\b)"
+    r"(?=.*\b(?:druck|drueckt|druckt|schmerz\w*|weh|eng|enge|pressure|pressing|pain|painful|hurts|hurting|tight)\b)"
+)
+MOST_PRESSING = 14  # words
 _NOW = re.compile(r"\b(?:now|help|i (?:am |m )?bleed\w*|jetzt|gerade|grad|hilfe)\b")
 _DENIED = re.compile(r"\b(?:no|not|never|none|t|kein\w*|nicht|nie|nix)\b(?!.*\bstop)")
 MOST_IN_HASTE = 12  # words
+_NOT_PRESSING = re.compile(r"\b(?:no|not|never|none|isn t|kein\w*|nicht mehr|nie|nix mehr|weg)\b(?<!geht nicht weg)")
 # What is code, and no language.
 _CODE = re.compile(r"</?\w+[^>]*>|[{}]|;\s*--|\bhttps?://")
 _CLAUSE = re.compile(r"[.!,;:\n…–—]+|\s-+\s|(?<=\w)\s*[)(]+")
@@ -185,6 +222,25 @@ def heavy_bleeding(text: str) -> str:
     if len(said.split()) > MOST_IN_HASTE or not _NOW.search(said) or _DENIED.search(said):
         return ""
     return next((form.sub(known, said) for known, form in _BLEEDING.items() if form.search(said)), "")
+
+
+def chest_pressure(text: str) -> str:
+    """Return a message about pressure on the chest now in words that the alarm knows; empty for others.
+
+    What presses during an examination, or is only asked about, is none.
+    """
+    said = fold(text)
+    asks = "?" in text and not _STILL.search(said)
+    if asks or len(said.split()) > MOST_PRESSING or _FROM_OUTSIDE.search(said) or _NOT_PRESSING.search(said):
+        return ""
+    return next((known for known, form in _PRESSING.items() if form.search(said)), "")
+
+
+def says_it_goes_on(text: str) -> bool:
+    """Say whether a message tells that pain or pressure is still there: "immer noch druck"."""
+    said = fold(text)
+    calm = _FROM_OUTSIDE.search(said) or _NOT_PRESSING.search(said) or len(said.split()) > MOST_PRESSING
+    return not calm and bool(_GOES_ON.search(said))
 
 
 def asks_on(text: str) -> bool:

@@ -17,7 +17,7 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.matching.remarks import BESIDE
 from bot.response import Response
-from bot.sentences.reply import Interface, Reply, interface, reply_of
+from bot.sentences.reply import Reply, SiteText, interface, reply_of
 from bot.staff.desk import Desk
 from bot.talk.calling import CALLS_STAFF, told_who_calls
 from bot.talk.context import SURELY_ALONE, announces, hear, respond_with_extract
@@ -37,6 +37,7 @@ from bot.talk.dialogue import (
     says_emergency,
     says_it_again,
     says_no_emergency,
+    show_again,
     show_pair,
     wants_easier,
     way_out,
@@ -52,6 +53,7 @@ from bot.talk.messages import (
     reaction_beside_answers,
     refuses,
     remarks,
+    says_it_goes_on,
     says_more,
     short_reaction,
     small_talk,
@@ -60,9 +62,19 @@ from bot.talk.messages import (
     wants_interview,
     yes_or_no_in,
 )
-from bot.talk.remarks import in_simple_words, meet, promise_simple_words, settles, varied, with_contact
-from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_simple
+from bot.talk.remarks import (
+    decided_as,
+    helps,
+    in_simple_words,
+    meet,
+    promise_simple_words,
+    settles,
+    varied,
+    with_contact,
+)
+from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_person, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
+from bot.talk.withholding import Decided, withhold, without_answer
 from bot.text import sanitise, words
 
 # By how much (log-likelihood) one word, and several, must be of another language to change that of the conversation:
@@ -84,24 +96,13 @@ _REPLIES: Mapping[Kind, str] = {
     "relief": "all_right",
     "agreement": "all_right",
 }
+MOST_OF_SELF = 8  # words of who tells that they cannot telephone, and asks nothing else
 # What ends a question, in whatever letters.
 _ASKS_ANYWHERE = frozenset("?？؟")
 # Show that words are about an alarm, and no answer.
 _OF_ALARMS = frozenset({"notfall", "notruf", "fehlalarm", "alarm", "emergency", "urgent", "akut", "dringend"})
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What a message came to, as it is kept; `bot.ports.StoredTurn` says what the fields mean."""
-
-    language: str
-    question: str
-    decision: str
-    pair_id: str | None
-    score: float
-    catalog: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +134,17 @@ class Reactions:
 
     def react(self, state: State, text: str, at: datetime) -> Reaction:
         """Take one message in a state of the dialogue; any text at all."""
-        state = replace(state, simple=simplicity(state, text))
+        state = replace(state, simple=simplicity(state, text), writes=state.writes or cannot_telephone(text))
         reaction = self._react(state, text, at)
-        reply, after = in_simple_words(*varied(reaction.reply, state, reaction.after))
-        writes = state.writes or cannot_telephone(text)
-        reply = with_contact(reply, self._assistant.site, writes=writes)
-        return replace(reaction, reply=reply, after=replace(after, writes=writes))
+        held = self._assistant.withheld(reaction.reply.language)
+        told, after = withhold(reaction.reply, reaction.after, held)
+        decided = without_answer(reaction.decided, told, held) if reaction.decided is not None else None
+        reply, after = in_simple_words(*varied(told, state, after))
+        reply = with_contact(reply, self._assistant.site, writes=state.writes)
+        return replace(reaction, reply=reply, after=replace(after, writes=state.writes), decided=decided)
 
     def _react(self, state: State, text: str, at: datetime) -> Reaction:
-        reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at)
+        reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at) or self._called(state, text, at)
         if reaction is not None:
             return reaction
         who = self._interviewer
@@ -249,8 +252,19 @@ class Reactions:
         """Call somebody who wants to speak to a human; where nobody reads calls, staff see it beside emergencies."""
         request = interface(state.language, "staff_request").text
         decided = replace(self._pick(state, request, None), decision="urgent")
-        parts = told_who_calls(self._desk, self._assistant.site, state.language, at)
+        parts = told_who_calls(self._desk, self._assistant.site, state.language, at, writes=state.writes)
         return Reaction(Reply(state.language, parts), state, decided, calls_staff=True)
+
+    def _called(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """Call somebody for who asks for a person in words, where staff read calls; an emergency is one first."""
+        tells = "?" not in text and len(words(text)) <= MOST_OF_SELF and self._interviewer is None
+        writes = tells and cannot_telephone(text)
+        if self._desk is None or not (wants_person(text) or writes) or self._raises(text, state.language, False):
+            return None
+        rest = replace(state, language=self.language_of(text, state.language))
+        if not wants_person(text):
+            return _fixed(rest, "staff_writes")
+        return self.then_question(self.call_staff(rest, at), at)
 
     def in_emergency(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm, or raises one; None for anything else."""
@@ -269,10 +283,17 @@ class Reactions:
             return self._called_off(state, at)
         if self._calms(state, text):  # "that was a joke": what was said is taken back, too
             return self._called_off(replace(state, held_back=None), at)
-        if says_it_again(state, text):
+        if says_it_again(state, text) or (state.chest and state.held_back and says_it_goes_on(text)):
             # One complaint is told to the team once.
-            return Reaction(self._answer(state, text).reply, state)
+            return Reaction(self._told_again(state), state)
         return None
+
+    def _told_again(self, state: State) -> Reply:
+        """Return what was said to the open alarm, be it that the rules, or words in haste, raised it."""
+        held = state.held_back or ""
+        urgent = red_flag_in(self._assistant, held, state.language)
+        rest = rest_of(state, state.language)
+        return (self._alarm(rest, held, urgent, may_be_none=False) if urgent else self._answer(state, held)).reply
 
     def _calms(self, state: State, text: str) -> bool:
         """Say whether words take the open alarm back and raise none by rule themselves."""
@@ -335,7 +356,7 @@ class Reactions:
         if (again := self._alarmed_again(state, text)) is not None:
             return again
         heard = hear(self._assistant, state, text, self.language_of(text, state.language))
-        decided = _decided(heard.response, heard.reply) if heard.response is not None else None
+        decided = decided_as(heard.response, heard.reply) if heard.response is not None else None
         return Reaction(heard.reply, heard.after, decided)
 
     def _alarmed_again(self, state: State, text: str) -> Reaction | None:
@@ -358,12 +379,13 @@ class Reactions:
             after = replace(after, language=said, last_pair=told.after.last_pair)
             parts = (*told.reply.parts, interface(said, "is_emergency"))
             return replace(told, reply=Reply(said, parts, way_out(after)), after=after)
-        reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
-        beside = language == reply.language and (response.decision == "answered" or settles(response))
-        if not state.confirmed and beside:
+        reply = emergency(state) if state.confirmed else self._told_again(state)
+        answered = response.decision == "answered"
+        if not state.confirmed and language == reply.language and (answered or settles(response)):
             told = self._respond(rest_of(state, language), response)
-            after = replace(after, last_pair=told.after.last_pair)
-            return replace(told, reply=replace(reply, parts=(*reply.parts, *told.reply.parts)), after=after)
+            below = [part for part in told.reply.parts if answered or isinstance(part, SiteText)]  # no kind words
+            reply = replace(reply, parts=(*reply.parts, *below))
+            return replace(told, reply=reply, after=replace(after, last_pair=told.after.last_pair))
         return Reaction(reply, after)
 
     def _talk(self, state: State, text: str) -> Reaction | None:
@@ -385,7 +407,10 @@ class Reactions:
         return red_flag_in(self._assistant, text, fallback, rules_only=rules_only) is not None
 
     def _easier(self, state: State) -> Reply:
-        return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
+        catalog, sample = self._assistant.catalog(state.language), self._assistant.sample
+        if state.last_pair in self._assistant.withheld(state.language):  # whether it has an easy answer or not
+            return show_again(state, "again_intro", catalog, sample=sample)
+        return explain_easier(state, catalog, sample=sample)
 
     def language_of(self, text: str, fallback: str) -> str:
         if not tells_language(text) or self._assistant.foreign(text) is not None:
@@ -415,7 +440,7 @@ class Reactions:
 
     def _respond(self, state: State, response: Response) -> Reaction:
         reply, after = respond_with_extract(self._assistant, state, response)
-        return Reaction(reply, after, _decided(response, reply))
+        return Reaction(reply, after, decided_as(response, reply))
 
     def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:
         catalog = self._assistant.catalog(state.language).ref
@@ -533,7 +558,7 @@ class Reactions:
             thanked = Reply(language, (interface(language, talk),))
             return Reaction(_joined(thanked, reply_of(turn.said, who.form)), rest)
         response = self._assistant.answer(text, self.language_of(text, language), ignore_flags=ignore_flags)
-        if _helps(response, text):
+        if helps(response, text):
             reaction = self._respond(rest, response)
             if response.decision == "answered" or settles(response, least=BESIDE):
                 return self.then_question(reaction, at)
@@ -543,7 +568,7 @@ class Reactions:
         said, unknown = after_all.said, Sentence("no_pairs")
         parts = tuple(Sentence("declined") if part == unknown else part for part in said.parts)
         reply = reply_of(replace(said, parts=parts), who.form)
-        return Reaction(reply, rest, _decided(response, reply) if turn.aside == "clear" else None)
+        return Reaction(reply, rest, decided_as(response, reply) if turn.aside == "clear" else None)
 
     def then_question(self, reaction: Reaction, at: datetime) -> Reaction:
         """Put what is open after a reply: whether it is an emergency, else the question of the interview."""
@@ -571,29 +596,5 @@ def _calmed(state: State, reaction: Reaction) -> Reaction:
     return replace(reaction, reply=_joined(calm, reaction.reply))
 
 
-def _decided(response: Response, reply: Reply) -> Decided:
-    """Return what a message came to; what was answered as a remark is no open question."""
-    known_place = not any(isinstance(part, Interface) and part.key.startswith("place_unknown") for part in reply.parts)
-    return Decided(
-        language=response.lang,
-        question=sanitise(response.question).text,
-        decision="talk" if settles(response) and known_place else response.decision,
-        pair_id=response.pair_id,
-        score=response.score,
-        catalog=response.catalog,
-    )
-
-
 def _joined(reply: Reply, question: Reply) -> Reply:
     return Reply(question.language, (*reply.parts, *question.parts), question.choices)
-
-
-def _helps(response: Response, text: str) -> bool:
-    """Say whether what the assistant has to say is shown while questions are asked: answers only to questions."""
-    asks = question_like(text, response.lang) != "no"
-    return (
-        response.decision == "urgent"
-        or response.advice is not None
-        or settles(response, least=BESIDE)
-        or (asks and response.decision in ("answered", "clarify"))
-    )

@@ -24,7 +24,7 @@ from bot.ports import (
     StoredFlag,
     StoredTurn,
 )
-from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
+from bot.sentences.reply import Heard, Interface, Reply, guard, interface, read_reply, repeated
 from bot.staff.desk import Desk
 from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
 from bot.talk.interviewing import Interviewer
@@ -32,6 +32,7 @@ from bot.talk.uploads import FileRefused, SentFile, removal_turn
 from bot.text import sanitise
 
 MOST_FILES = 10  # of one conversation
+WITHDRAWN = "withdrawn"  # the sentence that stands for what may be shown no more
 RETRIES = 20  # of a turn that crossed others of the same conversation
 
 
@@ -279,7 +280,12 @@ def _shown_again(turn: StoredTurn, assistant: Assistant, form: Form | None) -> R
         catalog, shown = assistant.catalog(reply.language), assistant.shown(reply.language)
         return guard(reply, catalog, shown=shown, heard=heard, house=assistant.house)
     except (GuardViolation, BadData):
-        return Reply(language, (interface(language, "withdrawn"),))
+        return Reply(language, (interface(language, WITHDRAWN),))
+
+
+def is_withdrawn(reply: Reply) -> bool:
+    """Say whether a stored reply is shown no more, but the sentence that says so."""
+    return any(isinstance(part, Interface) and part.key == WITHDRAWN for part in reply.parts)
 
 
 def has_expired(stored: StoredConversation, page_session: timedelta, now: datetime) -> bool:

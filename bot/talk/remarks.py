@@ -12,10 +12,13 @@ from dataclasses import replace
 
 from bot.assistant import Assistant
 from bot.catalog.site import FACTS, Fact, Site
+from bot.interview.manners.listening import question_like
 from bot.matching.remarks import BESIDE, HEARD, Remark
 from bot.response import Response
 from bot.sentences.reply import SENTENCES, Content, Interface, Part, Reply, SiteText, folded, interface, site_text
 from bot.talk.dialogue import State, known, show_pair, unsure_key
+from bot.talk.withholding import Decided
+from bot.text import sanitise
 
 # What is answered about the place in one turn.
 MOST_FACTS = 2
@@ -25,8 +28,10 @@ BEFORE_ANSWERS = frozenset({"fear", "shame", "sadness", "sleepless"})
 MANNERS = frozenset({"hello", "thanks", "farewell", "okay", "aside"})
 MOST_MANNERS, SURE_MANNERS = 12, 0.9
 # Sentences that send to a human being, whose number and hours then follow.
+WITHHELD = "withheld"  # what stands for an answer that may not be shown just now
 CALLING = (
     *("declined", "none_chosen", "not_sure", "refusal", "staff_called", "call_somebody", "place_unknown"),
+    WITHHELD,
     *("more_missing", "easy_missing", "same_intro_third", "no_pairs", "feel_fear", "feel_sleepless", "feel_sadness"),
     *("feel_shame_again", "feel_anger", "feel_annoyed", "feel_insult_again", "feel_confused_again", "feel_robot"),
 )
@@ -99,7 +104,7 @@ def meet(
     lead = interface(language, SENTENCE.get(kind, f"feel_{kind}"))
     pair_id = assistant.catalog(language).remarks.get(kind)
     again = said == lead.key or rest.last_pair == pair_id
-    if pair_id is None or pair_id not in assistant.shown(language) or again:
+    if pair_id is None or pair_id not in assistant.learned(language) or again:
         return Reply(language, (lead, *facts)), rest
     reply, after = show_pair(rest, pair_id, assistant.catalog(language), sample=assistant.sample)
     return replace(reply, parts=(lead, *reply.parts, *facts)), after
@@ -160,13 +165,20 @@ def with_contact(reply: Reply, site: Site | None, *, writes: bool = False) -> Re
     if contact is None or any(isinstance(part, SiteText) for part in reply.parts):
         return reply
     place = calling[-1] + 1
-    while place < len(reply.parts) and _goes_on(reply.parts[place]):
+    # What stands for a withheld answer is whole; another answer may come behind it.
+    while (
+        not _stands_for_withheld(reply.parts[calling[-1]]) and place < len(reply.parts) and _goes_on(reply.parts[place])
+    ):
         place += 1
     return replace(reply, parts=(*reply.parts[:place], contact, *reply.parts[place:]))
 
 
 def _calls(part: Part) -> bool:
     return isinstance(part, Interface) and part.key.startswith(CALLING)
+
+
+def _stands_for_withheld(part: Part) -> bool:
+    return isinstance(part, Interface) and part.key == WITHHELD
 
 
 def _goes_on(part: Part) -> bool:
@@ -203,3 +215,27 @@ def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:
         return reply, after
     place, told = reply.parts.index(easy[0]), interface(reply.language, "simple_intro")
     return replace(reply, parts=(*reply.parts[:place], told, *reply.parts[place:])), replace(after, simple="on")
+
+
+def decided_as(response: Response, reply: Reply) -> Decided:
+    """Return what a message came to; what was answered as a remark is no open question."""
+    known_place = not any(isinstance(part, Interface) and part.key.startswith("place_unknown") for part in reply.parts)
+    return Decided(
+        language=response.lang,
+        question=sanitise(response.question).text,
+        decision="talk" if settles(response) and known_place else response.decision,
+        pair_id=response.pair_id,
+        score=response.score,
+        catalog=response.catalog,
+    )
+
+
+def helps(response: Response, text: str) -> bool:
+    """Say whether what the assistant has to say is shown while questions are asked: answers only to questions."""
+    asks = question_like(text, response.lang) != "no"
+    return (
+        response.decision == "urgent"
+        or response.advice is not None
+        or settles(response, least=BESIDE)
+        or (asks and response.decision in ("answered", "clarify"))
+    )

@@ -48,6 +48,14 @@ def cannot_telephone(text: str) -> bool:
     return _any("written").search(fold(text)) is not None
 
 
+def wants_person(text: str) -> bool:
+    """Say whether a short message asks for a person now, or tells that somebody needs one to get out of a room."""
+    said = fold(text)
+    if len(said.split()) > MOST_IN_HASTE or _any("not_a_person").search(said):
+        return False
+    return _any("person").search(said) is not None
+
+
 def help_comes(text: str) -> bool:
     """Say whether a short message tells that help is on its way, or there."""
     said = fold(text)
@@ -66,10 +74,13 @@ def _whole() -> frozenset[str]:
     return frozenset(joint("messages.yaml")["situation"]["whole"])
 
 
+_NAMES = ("written", "help_comes", "doubted", "person", "not_a_person")
+
+
 @cached
 def _situation() -> dict[str, re.Pattern[str]]:
     listed = joint("messages.yaml")["situation"]
-    return {name: _pattern(listed[name]) for name in ("written", "help_comes", "doubted")}
+    return {name: _pattern(listed[name]) for name in _NAMES}
 
 
 def _any(name: str) -> re.Pattern[str]:

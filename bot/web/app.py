@@ -95,6 +95,7 @@ class Service:
         background: What runs beside it; None where nothing does.
         launcher: Signs in patients who come from a portal or EHR; None where none may come from there.
         release: Returns the name of the release in force; empty where there is none.
+        names_verified: Returns whether everybody who signed what is in it had logged in.
         chat: Returns how the chat stands, as far as is known without asking the database.
         console: Pages for staff; None where they are served elsewhere, or not at all.
     """
@@ -107,6 +108,7 @@ class Service:
     background: Background | None = None
     launcher: Launcher | None = None
     release: Callable[[], str] = field(default=lambda: "")
+    names_verified: Callable[[], bool] = field(default=lambda: False)
     chat: Callable[[], ChatState] = field(default=ChatState)
     console: Console | None = None
 
@@ -130,6 +132,8 @@ class Service:
         if name := self.release():
             known = {"release": name, "chat": "closed" if chat.closed else "open", "chat_closed": chat.closed or None}
             known["expired"] = list(chat.expired) or None
+            known["stops_lost"] = list(chat.lost) or None
+            known["names"] = "verified" if self.names_verified() else "not verified"
         if self.background is None:
             return HealthView.model_validate({"status": status, **known})
         standing, waiting = self.background.standing(), self.background.waiting()

@@ -40,5 +40,8 @@ class AuditWatch:
         whole = [line for line in trail.lines if not line.flaw]
         if trail.lacks(seen):
             log.error("the end of the audit log is missing; see `klartext records audit --verify`")
-        elif whole and whole[-1] is trail.lines[-1] and (seen is None or seen.lines < len(trail.lines)):
+        elif seen is None:
+            if trail.lines:  # not seen anew: who took the row away may have cut off the log, too
+                log.error("the database has not seen the audit log; see `klartext records audit --verify`")
+        elif whole and whole[-1] is trail.lines[-1] and seen.lines < len(trail.lines):
             self.witness.see(SeenAudit(len(trail.lines), trail.last_hash, self.now()))

@@ -26,6 +26,7 @@ from bot.web.editions import ByRelease, Editions
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
+from bot.web.staff.wiring import make_absence
 from bot.web.tracing import TracedFhirServer
 from bot.wiring import (
     make_audit,
@@ -318,6 +319,7 @@ def _escalation(settings: Settings, telling: Telling, stopping: threading.Event)
     if not contacts:
         log.warning("calls for staff are seen in the inbox only: KLARTEXT_STAFF_NEXT names nobody to be told")
     found = Escalation(make_calls(settings), contacts, every, telling.now, report, staff.inbox or "", stopping)
+    found.is_gone = make_absence(settings)
     found.beat, found.failed = partial(telling.pulse.beat, "staff-calls"), telling.metrics.not_told
     return found
 

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from bot.languages.opening import open_languages
 from bot.ports import Encoder, Interviews, Records
 from bot.release.in_force import ChatState, InForce
 from bot.release.release import Release, Releases, require_servable, unpack
-from bot.release.stops import Stop, Stops
+from bot.release.stops import Seen, StopMemory, Stops
 from bot.settings import Settings
 from bot.wiring import make_encoder, make_releases
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("klartext")
 MOST_OPEN = 3  # releases held in memory: the one in force, one that is prepared, one of older conversations
+MOST_NAMED = 3  # pairs that are missed, in one line
 STOPS_GOOD_FOR_S = 0.5  # how long a process may not know of an emergency stop
 
 
@@ -107,12 +108,14 @@ class Editions:
     encoder: str | Encoder = "embedded"
     prepared: int | None = None
     state: ChatState = field(default_factory=ChatState)
-    _acts: int | None = None
     _refused: int | None = None
     _open: OrderedDict[int, Edition] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _serving: InForce | None = None
     _stops: tuple[float, Stops] = (float("-inf"), Stops())
+    _memory: StopMemory = field(default_factory=StopMemory)
+    _looks: int = 0
+    _remembering: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         # One for all releases: it holds a model.
@@ -130,7 +133,8 @@ class Editions:
             found = self._opened(wanted, self._read_or_in_force)
             known = self._serving.release.number if self._serving is not None else None
             if number is None and found.release is not None and found.number != known:
-                self._serving = InForce(found.release, self.stops, self.now)
+                before, self._serving = self._serving, InForce(found.release, self.stops, self.now)
+                _tell_stopped(before, self._serving)
             return found
 
     def _opened(self, wanted: int, read: Callable[[int], Edition]) -> Edition:
@@ -171,28 +175,41 @@ class Editions:
         While the database does not answer, what was last known holds: nothing can be stored then, so nothing is shown.
         """
         at_s, known = self._stops
-        if time.monotonic() - at_s > STOPS_GOOD_FOR_S:
-            acts = self.releases.stops()
-            known = Stops.of(acts)
-            self._stops = (time.monotonic(), known)
-            self._tell_acts(acts)
-        return known
+        if time.monotonic() - at_s <= STOPS_GOOD_FOR_S:
+            return known
+        looks = self._looks
+        acts = self.releases.stops()  # without the lock: a database that hangs holds up each thread by itself only
+        with self._remembering:
+            if looks != self._looks:  # another thread has looked meanwhile: what it saw may be missing here
+                return self._stops[1]
+            seen = self._memory.see(acts)
+            self._stops, self._looks = (time.monotonic(), seen.stops), looks + 1
+        self._tell_acts(seen, first=looks == 0)
+        return seen.stops
 
-    def _tell_acts(self, acts: Sequence[Stop]) -> None:
-        """Log what was stopped, or opened again, since somebody looked last: who did it, and why."""
-        known, self._acts = self._acts, len(acts)
-        for act in acts[known:] if known is not None else ():
+    def _tell_acts(self, seen: Seen, *, first: bool) -> None:
+        """Log what was stopped, or opened again, since somebody looked last: who did it, and why; and what is gone."""
+        for act in () if first else seen.new:
             fields = {"kind": act.kind, "pair": act.pair_id, "by": act.by, "why": act.why}
             log.warning("emergency stop", extra={"fields": fields})
+        if seen.lost:
+            log.error(
+                "acts of the emergency stop are gone from the database: %s. This process goes by them until it ends: "
+                "run `klartext records after-restore`, which puts back what the audit log knows; find out who it was",
+                ", ".join(f"{act.kind} {act.pair_id or 'the chat'}" for act in seen.lost),
+                extra={"fields": {"lost": [f"{act.kind} {act.pair_id}".strip() for act in seen.lost]}},
+            )
 
     def look(self) -> ChatState:
         """Look how the chat stands; what has changed is logged, once."""
         serving = self._serving
         state = serving.state if serving is not None else ChatState()
         if state != self.state:
-            self.state = state
-            fields = {"closed": state.closed, "expired": list(state.expired)}
-            if state.closed or state.expired:
+            before, self.state = self.state, state
+            if replace(before, lost=state.lost) == state:  # that was said when it was lost
+                return state
+            fields = {"closed": state.closed, "expired": list(state.expired), "pairs": list(state.pairs)}
+            if state.closed or state.expired or state.pairs:
                 log.error("patients miss something: %s", _missed(state), extra={"fields": fields})
             else:
                 log.info("the chat is open, and nothing of the release has expired", extra={"fields": fields})
@@ -234,12 +251,27 @@ class Editions:
             )
 
 
+def _tell_stopped(before: InForce | None, now: InForce) -> None:
+    """Log what stays stopped in a release that has come into force, and which stops have ended with it."""
+    for language, shown in now.shown.items():
+        held, was = now.stopped(language), before.stopped(language) if before is not None else frozenset()
+        fields = {"release": now.name, "language": language}
+        if still := sorted(held & shown):
+            log.warning("still stopped in the release in force", extra={"fields": {**fields, "pairs": still}})
+        if ended := sorted((was - held) & shown):
+            log.warning("emergency stop ended with a new text", extra={"fields": {**fields, "pairs": ended}})
+
+
 def _missed(state: ChatState) -> str:
     if state.closed == "stopped":
         return "the chat was closed, see `klartext stop list`"
     if state.closed:
         return "the chat is closed, the approval of its own sentences has ended: sign them, and make a release"
-    return f"the approval of {' and '.join(state.expired)} has ended: have it signed, and make a release"
+    missed = list[str](state.expired)
+    if many := len(state.pairs):
+        named = ", ".join(state.pairs[:MOST_NAMED]) + (" …" if many > MOST_NAMED else "")
+        missed.append(f"{many} pair{'s' if many > 1 else ''} ({named})")
+    return f"the approval of {' and '.join(missed)} has ended: have it signed, and make a release"
 
 
 def _in_force(releases: Releases) -> int:

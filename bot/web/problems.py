@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine, Mapping
+from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
@@ -13,8 +14,10 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from bot.catalog.catalog import Country
 from bot.errors import CallRefused, Erased, NoSuchChoice, Reused, Unreachable
-from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.languages.files import known
+from bot.sentences.reply import emergency_notice
 from bot.talk.uploads import FileRefused
 from bot.web.logs import request_id
 
@@ -23,10 +26,14 @@ MEDIA_TYPE = "application/problem+json"
 Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 
 
+# Whose numbers errors name. A process serves one place; what is no HTTP is refused before any application sees it.
+COUNTRY: ContextVar[Country | None] = ContextVar("country", default=None)
+
+
 # Somebody whose message was not taken may be in danger: every error says whom to call.
 def emergency_notices() -> dict[str, str]:
-    """Return whom to call, by language."""
-    return {language: texts["emergency_notice"] for language, texts in INTERFACE_TEXTS.items()}
+    """Return whom to call, by language: in the country that is served, where that is known."""
+    return {language: emergency_notice(language, COUNTRY.get()).text for language in known()}
 
 
 class ProblemView(BaseModel):

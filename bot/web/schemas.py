@@ -181,7 +181,7 @@ class StaffLineView(BaseModel):
     number: int
     at: datetime
     name: str
-    what: Literal["take", "message", "return"]
+    what: Literal["take", "message", "return", "close", "away"]
     text: str
     turn: int
 
@@ -229,6 +229,16 @@ class HealthView(BaseModel):
     )
     expired: list[Literal["sentences", "questionnaire", "site"]] | None = Field(
         default=None, description="What patients miss because its approval has ended; pairs are not listed."
+    )
+    stops_lost: list[str] | None = Field(
+        default=None,
+        description="Emergency stops that hold in this process only, because the database has lost them: ids of pairs, "
+        "and `the chat`.",
+    )
+    names: Literal["verified", "not verified"] | None = Field(
+        default=None,
+        description="Whether everybody who signed what the release shows had logged in to an account for it, or names "
+        "were only typed.",
     )
     outbox_waiting: int | None = Field(default=None, description="Entries that the FHIR server has not taken yet.")
     urgent_waiting_s: float | None = Field(

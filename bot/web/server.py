@@ -8,7 +8,7 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -22,10 +22,12 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from bot.assistant import Assistant
-from bot.errors import KlartextError, Unreachable, UserFixable, full_disk
+from bot.errors import KlartextError, NotAudited, Unreachable, UserFixable, full_disk
 from bot.interview_wiring import Interviewers, for_terminology
 from bot.ports import Records
 from bot.release.in_force import ChatState
+from bot.release.stops import Stop
+from bot.sentences.reply import Entry
 from bot.settings import Settings
 from bot.talk.reception import Reception
 from bot.talk.reception import Serving as Serves
@@ -36,8 +38,10 @@ from bot.web.editions import ByRelease, Editions, make_editions, open_edition
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
+from bot.web.problems import COUNTRY
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
+from bot.web.staff.wiring import stop_again, stops_taken_back
 from bot.web.surroundings import addresses_of, require_surroundings
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
@@ -49,7 +53,6 @@ from bot.wiring import (
     make_launcher,
     make_records,
     make_tracer,
-    stops_taken_back,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +108,7 @@ def run_server(serving: Serving) -> None:
         )
     make_launcher(settings)  # what is missing for that is said before anything starts
     if not serving.sample:
-        _require_stops(settings)
+        _keep_stops(settings)
     if settings.workers > 1:
         listening = _listen(serving.host, serving.port)
         _require_near(settings, listening)
@@ -121,24 +124,37 @@ def run_server(serving: Serving) -> None:
         _serve(service, background, listening)
 
 
-def _require_stops(settings: Settings) -> None:
-    """Raise UserFixable when the audit log knows of stops that the database has lost: patients would see those texts.
+def _keep_stops(settings: Settings) -> None:
+    """Put stops into force again that the audit log knows and the database has lost: patients would see those texts.
 
     Raises:
-        UserFixable: A backup was restored, and nobody has done again what was stopped since.
+        UserFixable: The database takes nothing.
     """
     lost = stops_taken_back(settings)
     if lost.stops:
-        named = ", ".join(dict.fromkeys(stop.pair_id or "the chat" for stop in lost.stops))
-        raise UserFixable(
-            f"The audit log knows of emergency stops that are not in the database, as after a backup was restored: "
-            f"{named}. Run `klartext records after-restore`, then start the service."
+        try:
+            stop_again(settings, lost)
+        except NotAudited as error:
+            log.warning("the audit log does not tell that they were done again: %s", error.why)
+        log.error(
+            "the audit log knows of emergency stops that were not in the database, as after a backup was restored: %s. "
+            "They are in force again. Run `klartext records after-restore`: what was erased may be back, too",
+            _named_stops(lost.stops),
+        )
+    if lost.unnoted:
+        log.warning(
+            "emergency stops are in force that the audit log lacks: %s. Run `klartext stop note`",
+            _named_stops(lost.unnoted),
         )
     if lost.in_force is not None:
         number = lost.in_force.release
         log.warning(
             "the audit log says that release %d was put into force last: see `klartext records after-restore`", number
         )
+
+
+def _named_stops(stops: Sequence[Stop]) -> str:
+    return ", ".join(dict.fromkeys(stop.pair_id or "the chat" for stop in stops))
 
 
 def _settings(serving: Serving) -> Settings:
@@ -197,13 +213,20 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         launcher=make_launcher(settings),
         chat=lambda: editions.state if editions is not None else ChatState(),
         release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
-        console=_console(serving, settings, records, trained) if serving.staff else None,
+        names_verified=lambda: (
+            editions is not None and editions.serving is not None and editions.serving.release.has_verified_names
+        ),
+        console=_console(serving, settings, records, trained, partial(_answers, reception)) if serving.staff else None,
     )
     return service, background
 
 
 def _console(
-    serving: Serving, settings: Settings, records: Records, assistant: Callable[[], Assistant | None]
+    serving: Serving,
+    settings: Settings,
+    records: Records,
+    assistant: Callable[[], Assistant | None],
+    answers: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> Console:
     from bot.web.staff.opening import open_console  # what hashes passwords is loaded where staff log in
 
@@ -215,7 +238,15 @@ def _console(
         assistant=assistant,
         questionnaire=serving.questionnaire,
         sample=serving.sample,
+        answers=answers,
     )
+
+
+def _answers(reception: Reception, conversation: str) -> Sequence[str]:
+    """Return what a patient has answered to the form so far, line by line, as the patient would be shown it."""
+    opened = reception.records.conversation(conversation)
+    shown = reception.look(opened).answers(at=_now()) if opened is not None else None
+    return [part.text for part in shown.parts if isinstance(part, Entry)] if shown is not None else []
 
 
 def _serving(editions: Editions, number: int | None) -> Serves:
@@ -320,7 +351,10 @@ def _work(serving: Serving, listening: socket.socket, worker: Worker) -> None:
     """Serve as one of several processes."""
     logs.configure()
     _share_memory()
-    service, background = _open(serving, _settings(serving), worker)
+    settings = _settings(serving)
+    if not serving.sample:
+        _keep_stops(settings)  # in the place of one that died, and that knew more than the database
+    service, background = _open(serving, settings, worker)
     _serve(service, background, listening, worker)
 
 
@@ -344,6 +378,7 @@ def _config(service: Service, settings: Settings) -> uvicorn.Config:
 
 
 def _uvicorn_config(app: ASGIApp, settings: Settings, tracer: OtlpTracer | None = None) -> uvicorn.Config:
+    COUNTRY.set(settings.country)  # before the server runs: whatever it begins knows it
     app = Proxied(app, addresses_of(settings.trusted_proxies)) if settings.trusted_proxies else app
     return uvicorn.Config(
         TracedApp(app, tracer) if tracer is not None else app,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.staff.calls import FOR_PATIENTS, Action
+from bot.staff.calls import Action, for_patients
 from bot.talk.reception import Reception
 
 
@@ -31,12 +31,15 @@ class StaffLine:
         return f"{self.heading}: {self.text}" if self.text else self.heading
 
 
-_LABELS = {"take": "staff_takes", "message": "staff_from", "return": "staff_returns"}
+_LABELS = {
+    **{"take": "staff_takes", "message": "staff_from", "return": "staff_returns"},
+    **{"close": "staff_closes", "away": "staff_away"},
+}
 
 
 def staff_lines(actions: Sequence[Action], labels: Mapping[str, str]) -> list[StaffLine]:
     """Return what patients see of what staff did, in order."""
-    shown = (action for action in actions if action.what in FOR_PATIENTS)
+    shown = for_patients(actions)
     return [
         StaffLine(each.number, each.turn, labels[_LABELS[each.what]].format(name=each.name), each.text)
         for each in shown
@@ -47,4 +50,4 @@ def actions_for_patient(reception: Reception, conversation: str, *, after: int =
     """Return what a patient may see of what staff did; nothing where nobody reads calls."""
     if reception.desk is None:
         return []
-    return [each for each in reception.desk.calls.actions(conversation, after=after) if each.what in FOR_PATIENTS]
+    return for_patients(reception.desk.calls.actions(conversation, after=after))

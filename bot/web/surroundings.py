@@ -19,6 +19,7 @@ ANYBODY = "*"  # every proxy is believed
 NAMES = frozenset(
     {
         "ALLOW_PATIENT_TEXT_TO",
+        "APPROVALS",
         "ASK_WHO",
         "AUDIT_LOG",
         "CHANNEL_TOKEN",

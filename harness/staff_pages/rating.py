@@ -96,7 +96,7 @@ class RatingPages(Area):
 
     def item(self, visit: StaffVisit, *, line: str = "", status: int = 200, note: str = "") -> Response:
         """Show the next item, or the one after those that were passed over."""
-        folder = self._chosen(visit)
+        folder = self.shelf.run_of(visit)
         with self._session(visit, folder) as session:
             left = list(session.todo)
             passed = _number(visit.query.get("after", ""))
@@ -133,7 +133,7 @@ class RatingPages(Area):
 
     def give(self, visit: StaffVisit) -> Response:
         """Store a label and go on, take the last one back, or pass one over."""
-        folder, path = self._chosen(visit), visit.path.removeprefix("/console")
+        folder, path = self.shelf.run_of(visit), visit.path.removeprefix("/console")
         move = visit.said("move")
         if move == "skip":
             return go_to(f"{path}?after={_number(visit.said('at'))}")
@@ -146,7 +146,7 @@ class RatingPages(Area):
         try:
             given = _given(visit)
         except BadData:
-            return self.item(visit, line=self._said(visit, "rate_no_verdict"), status=HTTPStatus.BAD_REQUEST)
+            return self.item(visit, line=self.label(visit, "rate_no_verdict"), status=HTTPStatus.BAD_REQUEST)
         key = (visit.said("question"), visit.said("pair"))
         with self._session(visit, folder) as session:
             item = _item(session, key)
@@ -177,15 +177,6 @@ class RatingPages(Area):
             catalog = str(about(folder).get("exam", "mammography"))
             known = self._texts[folder.name] = (state, RunTexts.of(folder, catalog))
         return known[1]
-
-    def _chosen(self, visit: StaffVisit) -> Path:
-        folder = self.shelf.run(visit.parts["name"])
-        if folder is None:
-            raise StaffProblem(HTTPStatus.NOT_FOUND)
-        return folder
-
-    def _said(self, visit: StaffVisit, label: str) -> str:
-        return self.renderer.labels(visit.language)[label]
 
 
 def _is_deciding(visit: StaffVisit) -> bool:

@@ -20,6 +20,7 @@ from bot.editorial.jobs import Cancelled
 from bot.release.release import Unpacked
 from bot.web.staff.serving import Serving, open_files, open_release
 from bot.web.staff.tools import Tools, Verdict
+from bot.web.staff.wording import Said
 from harness.judging.rescore import by_people
 from harness.patients.suites import Question, Suite, load_suite
 from harness.running.outcomes import Outcome
@@ -34,7 +35,7 @@ Tell = Callable[[float, str], None]
 T = TypeVar("T")
 BEAT_S = 1.0  # between signs of life: whoever gives none is taken for dead and begun again
 MOST_NAMED = 3  # of what failed, in one line
-LEARNING = "Learning what changed; that takes minutes."
+LEARNING = "runs_learning"  # a label
 METHOD: Method = "hybrid"
 NOT_SET_UP = "Nothing is set up: no suite asks about {exam}. Put one into {folder}, or name one in harness.yaml."
 
@@ -153,7 +154,8 @@ def rehearse(place: Unpacked, bench: Bench, say: Tell) -> Verdict:
     exam = catalog_name(tools)
     suites = shelf.to_rehearse(exam)
     if not suites:
-        return Verdict("check_rehearsal", None, NOT_SET_UP.format(exam=exam, folder=shelf.data / "suites"))
+        line = NOT_SET_UP.format(exam=exam, folder=shelf.data / "suites")
+        return Verdict("check_rehearsal", None, line, said=[Said("runs_rehearsed_none")])
     with ExitStack() as stack:
         say(0.0, LEARNING)
         candidate = open_files(place, tools, encoder=bench.encoder())
@@ -183,7 +185,9 @@ def rehearse(place: Unpacked, bench: Bench, say: Tell) -> Verdict:
     }
     name = shelf.keep_rehearsal(record)
     passed = False if report.failed else None if report.undecided else True
-    return Verdict("check_rehearsal", passed, _line(judged, release), to=f"/runs/rehearsals/{name}")
+    asked = sum(len(each.part.run.outcomes) for each in judged)
+    said = [Said("runs_messages", {"n": asked}), Said(f"runs_rehearsal_{record['status']}")]
+    return Verdict("check_rehearsal", passed, _line(judged, release), f"/runs/rehearsals/{name}", said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +233,7 @@ def _asked(suites: Sequence[Suite], candidate: Serving, before: Serving | None, 
         def more(n: int) -> None:
             nonlocal done
             done += n
-            of = f"release {serving.name}" if serving.name else "the candidate"
-            say(min(1.0, done / max(1, total)), f"Asking {suite.meta.name} of {of}.")
+            say(min(1.0, done / max(1, total)), f"{suite.meta.name}: {done} / {total}")
 
         return bench.ask(suite, serving, more)
 
@@ -311,6 +314,6 @@ def run_folder(bench: Bench, suite: Path, wanted: str, say: Tell) -> Path:
         def more(n: int) -> None:
             nonlocal done
             done += n
-            say(min(1.0, done / max(1, len(loaded.questions))), f"{done} of {len(loaded.questions)}")
+            say(min(1.0, done / max(1, len(loaded.questions))), f"{done} / {len(loaded.questions)}")
 
         return bench.ask(loaded, serving, more).folder

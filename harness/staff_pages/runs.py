@@ -142,7 +142,7 @@ class RunPages(Area):
         before, after = (by_people(load_run(folder)).run for folder in folders if folder is not None)
         rules, _ = self.shelf.rules()
         comparison = compare(before, after, alpha=rules.baseline.alpha)
-        line = "" if comparison.scored or comparison.spoken else self._said(visit, "runs_nothing_common")
+        line = "" if comparison.scored or comparison.spoken else self.label(visit, "runs_nothing_common")
         report = check_baseline(comparison, rules.baseline)
         rows = [each.as_json() for each in (*comparison.family, *calm(comparison))] if not line else []
         if visit.wants_json:
@@ -178,7 +178,7 @@ class RunPages(Area):
         )
 
     def one(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
-        folder = self._chosen(visit)
+        folder = self.shelf.run_of(visit)
         run = load_run(folder)
         judged = by_people(run)
         rules, used = self.shelf.rules()
@@ -214,7 +214,7 @@ class RunPages(Area):
 
     def report(self, visit: StaffVisit) -> Response:
         """Show the report as `klartext harness report` makes it; it is kept until the run's folder changes."""
-        folder = self._chosen(visit)
+        folder = self.shelf.run_of(visit)
         _, used = self.shelf.rules()
         key, state = f"{folder.name} {visit.language}", (state_of(folder), used.stat().st_mtime_ns)
         known = self._reports.get(key)
@@ -228,7 +228,7 @@ class RunPages(Area):
 
     def queue(self, visit: StaffVisit) -> Response:
         """Give every item to two of the raters that were chosen, in an order of their own."""
-        folder = self._chosen(visit)
+        folder = self.shelf.run_of(visit)
         known = {each.name for each in self.tools.people.all() if each.may("rate")}
         names = [name for name in dict.fromkeys(visit.all_said("rater")) if name in known]
         items = items_to_label(folder, load_outcomes(folder))
@@ -241,15 +241,6 @@ class RunPages(Area):
         now, what = self.tools.now(), f"run {folder.name}"
         self.tools.acts.note(Act(now, visit.who.name, "hand out labels", what, after={"raters": names}))
         return go_to(f"/runs/{folder.name}", told="queues")
-
-    def _chosen(self, visit: StaffVisit) -> Path:
-        folder = self.shelf.run(visit.parts["name"])
-        if folder is None:
-            raise StaffProblem(HTTPStatus.NOT_FOUND)
-        return folder
-
-    def _said(self, visit: StaffVisit, label: str) -> str:
-        return self.renderer.labels(visit.language)[label]
 
 
 def in_place(page: str) -> Response:

@@ -13,12 +13,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from bot import BadData
+from bot.web.staff.rendering import StaffProblem
 from bot.web.staff.simulated import FILE as SIMULATED
 from bot.web.staff.simulated import group_of
+from bot.web.staff.visit import StaffVisit
 from harness.files import as_document, replace_text
 from harness.patients.suites import META, Suite, load_suite, open_suite, suites_in
 from harness.reporting.history import PastRun, past_run
@@ -107,6 +110,13 @@ class Shelf:
             if not is_whole(folder):
                 return None
             self._whole[name] = state
+        return folder
+
+    def run_of(self, visit: StaffVisit) -> Path:
+        """Return the folder of the run that an address names; raise StaffProblem where there is none."""
+        folder = self.run(visit.parts["name"])
+        if folder is None:
+            raise StaffProblem(HTTPStatus.NOT_FOUND)
         return folder
 
     def names(self) -> list[tuple[str, datetime]]:

@@ -29,7 +29,7 @@ from tests.browser.conftest import OpenPage
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PASSWORD = "Sonne Wiese Ordner Kamm"
+FIRST, PASSWORD = "Kiste Regen Kupfer Amsel", "Sonne Wiese Ordner Kamm"
 PEOPLE = {
     "ada": ("Ada Berg", "curator"),
     "otto": ("Dr. Otto Ried", "approver"),
@@ -107,10 +107,21 @@ def wait_for(holds: Callable[[], object]) -> None:
         time.sleep(0.3)
 
 
-def log_in(page: Page, url: str, login: str) -> Page:
+def log_in_first(page: Page, url: str, login: str) -> Page:
+    """Log in with the password that somebody gave, choose another one, and log in with it."""
+    log_in(page, url, login, FIRST)
+    page.goto(f"{url}{CONSOLE}/to-sign" if login != "chief" else f"{url}{CONSOLE}/people")
+    page.fill("form[action$='/account/password'] input[name=password]", FIRST)
+    page.fill("input[name=new]", PASSWORD)
+    page.click("form[action$='/account/password'] button")
+    page.wait_for_url(f"**{CONSOLE}/login**")
+    return log_in(page, url, login)
+
+
+def log_in(page: Page, url: str, login: str, password: str = PASSWORD) -> Page:
     page.goto(f"{url}{CONSOLE}/login")
     page.fill("input[name=login]", login)
-    page.fill("input[name=password]", PASSWORD)
+    page.fill("input[name=password]", password)
     page.click("main button.main")
     page.wait_for_url(f"**{CONSOLE}")
     return page
@@ -161,22 +172,22 @@ def ask(url: str, *texts: str) -> list[dict[str, object]]:
 
 def test_four_people_bring_three_pairs_from_patients_questions_to_patients(tmp_path: Path, open_page: OpenPage) -> None:
     new_key(tmp_path / "key.pem")
-    (tmp_path / "password").write_text(PASSWORD)
+    (tmp_path / "password").write_text(FIRST)
     department = Installation(tmp_path, write_exam(tmp_path / "ct", languages=("de",)))
     department.run("records", "migrate")
     made = ("staff", "add", "chief", "--name", "Chris Haupt", "--role", "admin", "--password-file")
     department.run(*made, str(tmp_path / "password"))
 
     with department.running("console", str(department.exam)) as url:
-        chief = log_in(open_page(DESKTOP), url, "chief")
+        chief = log_in_first(open_page(DESKTOP), url, "chief")
         for login, (name, role) in PEOPLE.items():
             chief.goto(f"{url}{CONSOLE}/people")
-            for field, value in (("name", name), ("login", login), ("password", PASSWORD)):
+            for field, value in (("name", name), ("login", login), ("password", FIRST)):
                 chief.fill(f"input[name={field}]", value)
             chief.check(f"input[name=role][value={role}]")
             chief.click("main form button:has-text('Konto anlegen')")
         picture(chief, "accounts")
-        ada, otto = (log_in(open_page(DESKTOP), url, login) for login in ("ada", "otto"))
+        ada, otto = (log_in_first(open_page(DESKTOP), url, login) for login in ("ada", "otto"))
         first = sign_all(ada, url)
         otto.goto(f"{url}{CONSOLE}/to-sign")
         picture(otto, "to-sign")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +11,9 @@ from tests.bot.web.serving import Server
 from tests.browser.chromium import DESKTOP, PHONE, Device, barriers, sideways
 from tests.browser.conftest import OpenPage
 from tests.browser.patients import Visitor
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
 
 NARROW = replace(PHONE, width=320)  # as wide as 1280 pixels at 400 %
 
@@ -182,3 +186,37 @@ def test_both_ways_lead_to_the_same_conversation(server: Server, open_page: Open
     assert visitor.t["deleted_heading"] in visitor.page.inner_text("main")
     visitor.open("/chat")
     assert visitor.page.get_by_role("button", name=visitor.t["begin"]).count() == 1
+
+
+def test_what_is_typed_while_a_reply_is_on_its_way_stays_in_the_box_and_is_not_sent(
+    server: Server, open_page: OpenPage
+) -> None:
+    visitor = Visitor(open_page(replace(DESKTOP, language="en")), server.url, "en").begin()
+    page = visitor.page
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:  # as on a slow line
+        held.append(route)
+
+    page.route("**/chat", hold)
+    box = page.locator("#text")
+
+    box.fill(SAID["en"]["pain"])
+    box.press("Enter")
+    page.locator("#log[aria-busy=true]").wait_for()
+    box.press_sequentially(" and how long", delay=5)
+    box.press("Enter")
+    page.wait_for_timeout(100)
+    sent = len(held)
+    held[0].continue_()
+    page.locator("#log[aria-busy=false]").wait_for()
+
+    assert sent == 1
+    assert box.input_value() == "and how long"
+    assert page.evaluate("document.activeElement.id") == "text"
+    page.keyboard.type(" does it take?")
+    assert box.input_value() == "and how long does it take?"
+    page.unroute("**/chat")
+    box.press("Enter")
+    page.locator(".said", has_text="and how long does it take?").wait_for()
+    assert box.input_value() == ""

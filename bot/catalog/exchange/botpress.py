@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.catalog.catalog import Catalog
-from bot.catalog.exchange.entries import Entry, Reading, language_of, strings
+from bot.catalog.exchange.entries import Entry, Reading, Remark, language_of, strings
 from bot.catalog.exchange.sources import Handed
 
 NAME, MAKER = "botpress", "Botpress"
@@ -41,38 +41,52 @@ def read(handed: Handed) -> Reading:
     for number, item in enumerate(_items(data) or [], 1):
         at = f"{name}, entry {number}"
         if not isinstance(item, dict) or not isinstance(entry := item.get("data", item), dict):
-            reading.leave(at, "", "This is no entry.")
+            reading.leave(at, "", Remark("This is no entry.", "no-entry"))
             continue
         key = str(item.get("id") or "")
         if entry.get("enabled") is False:
-            reading.leave(at, key, "It is switched off.")
+            reading.leave(at, key, Remark("It is switched off.", "off"))
         elif entry.get("action") == "redirect":
-            reading.leave(at, key, "It leads into a conversation flow and has no answer.", flow=True)
+            reading.leave(at, key, Remark("It leads into a conversation flow and has no answer.", "flow"), flow=True)
         else:
             if entry.get("action") == "text_redirect":
-                reading.leave(at, key, "Its answer is taken; the conversation flow after it is left out.", flow=True)
+                reading.leave(
+                    at,
+                    key,
+                    Remark("Its answer is taken; the conversation flow after it is left out.", "flow-after"),
+                    flow=True,
+                )
             _languages(reading, at, key, entry)
     if isinstance(contents, list) and contents:
-        reading.notes.append(f"{len(contents)} content elements (cards, images) left out")
+        reading.notes.append(
+            Remark(f"{len(contents)} content elements (cards, images) left out", "contents", n=len(contents))
+        )
     return reading
 
 
 def _languages(reading: Reading, at: str, key: str, entry: Mapping[str, Any]) -> None:
     questions, answers = entry.get("questions"), entry.get("answers")
     if not isinstance(questions, dict) or not isinstance(answers, dict):
-        reading.leave(at, key, "It has no questions or no answers by language.")
+        reading.leave(at, key, Remark("It has no questions or no answers by language.", "no-languages"))
         return
     for code, texts in questions.items():
         found = strings(answers.get(code))
         # "#!builtin_card-…" names a content element, not a text.
         written = [each for each in found if not each.startswith("#!")]
         if not strings(texts):
-            reading.leave(at, key, f"It has no question in {code}.")
+            reading.leave(at, key, Remark(f"It has no question in {code}.", "no-question"))
         elif not written:
-            reading.leave(at, key, f"It has no answer in words in {code}.")
+            reading.leave(at, key, Remark(f"It has no answer in words in {code}.", "no-answer"))
         else:
             if len(found) > 1:
-                reading.leave(at, key, f"{len(found) - 1} other answers in {code}: a pair has one, the first is taken.")
+                reading.leave(
+                    at,
+                    key,
+                    Remark(
+                        f"{len(found) - 1} other answers in {code}: a pair has one, the first is taken.",
+                        "other-answers",
+                    ),
+                )
             reading.entries.append(Entry(key, strings(texts), written[0], language_of(code), at=at))
 
 

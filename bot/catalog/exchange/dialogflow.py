@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.catalog.catalog import Catalog
-from bot.catalog.exchange.entries import Entry, Reading, language_of, strings
+from bot.catalog.exchange.entries import Entry, Reading, Remark, language_of, strings
 from bot.catalog.exchange.sources import Handed
 from bot.errors import BadData
 
@@ -48,7 +48,7 @@ def read(handed: Handed) -> Reading:
     for name in (each for each in names if each not in says):
         intent = handed.json(name)
         if not isinstance(intent, dict):
-            reading.leave(name, "", "This is no intent.")
+            reading.leave(name, "", Remark("This is no intent.", "no-entry"))
             continue
         phrases: dict[str | None, list[str]] = {}
         _phrases(reading, name, intent.get("userSays"), phrases.setdefault(default, []))
@@ -65,9 +65,11 @@ def _phrases(reading: Reading, name: str, raw: object, into: list[str]) -> None:
         parts = phrase.get("data") if isinstance(phrase, dict) else None
         texts = [each["text"] for each in parts or () if isinstance(each, dict) and isinstance(each.get("text"), str)]
         if isinstance(phrase, dict) and phrase.get("isTemplate") is True:
-            reading.leave(f"{name}, phrase {number}", "", "It is a template, not what somebody says.")
+            reading.leave(
+                f"{name}, phrase {number}", "", Remark("It is a template, not what somebody says.", "template")
+            )
         elif not "".join(texts).strip():
-            reading.leave(f"{name}, phrase {number}", "", "It has no text.")
+            reading.leave(f"{name}, phrase {number}", "", Remark("It has no text.", "no-text"))
         else:
             into.append("".join(texts))
 
@@ -80,10 +82,12 @@ def _intent(
         reading.background += [(language, text) for language, texts in phrases.items() for text in texts]
         return
     if intent.get("contexts") or intent.get("parentId"):
-        reading.leave(at, name, "It waits for a context: part of a conversation.", flow=True)
+        reading.leave(at, name, Remark("It waits for a context: part of a conversation.", "flow"), flow=True)
         return
     if not phrases:
-        reading.leave(at, name, "It has no training phrases: something else than a question starts it.", flow=True)
+        reading.leave(
+            at, name, Remark("It has no training phrases: something else than a question starts it.", "flow"), flow=True
+        )
         return
     answers = _answers(intent, default)
     for language, texts in phrases.items():
@@ -92,14 +96,23 @@ def _intent(
             why = (
                 "its answer comes from a webhook" if intent.get("webhookUsed") is True else "it has no answer in words"
             )
-            reading.leave(at, name, f"In {language}, {why}.", flow=intent.get("webhookUsed") is True)
+            reading.leave(
+                at, name, Remark(f"In {language}, {why}.", "no-answer"), flow=intent.get("webhookUsed") is True
+            )
         elif _PARAMETER.search(said[0]):
             reading.leave(
-                at, name, f"Its answer in {language} has a parameter, which only a conversation fills.", flow=True
+                at,
+                name,
+                Remark(f"Its answer in {language} has a parameter, which only a conversation fills.", "flow"),
+                flow=True,
             )
         else:
             if len(said) > 1:
-                reading.leave(at, name, f"{len(said) - 1} other answers in {language}: the first is taken.")
+                reading.leave(
+                    at,
+                    name,
+                    Remark(f"{len(said) - 1} other answers in {language}: the first is taken.", "other-answers"),
+                )
             reading.entries.append(Entry(name, texts, said[0], language, at=at))
 
 

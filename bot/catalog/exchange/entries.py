@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.catalog.catalog import Pair
 
@@ -33,6 +34,18 @@ class Entry:
     pair: Pair | None = None
 
 
+class Remark(str):
+    """A sentence of a report as commands say it; who says it in another language goes by `code` and `values`."""
+
+    code: str
+    values: Mapping[str, Any]
+
+    def __new__(cls, line: str, code: str, **values: Any) -> Remark:
+        made = super().__new__(cls, line)
+        made.code, made.values = code, values
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """Something of a file that does not become a pair, and why.
@@ -46,7 +59,7 @@ class LeftOut:
 
     at: str
     what: str
-    why: str
+    why: Remark
     flow: bool = False
 
     def as_line(self) -> str:
@@ -61,9 +74,9 @@ class Reading:
     entries: list[Entry] = field(default_factory=list)
     background: list[tuple[str | None, str]] = field(default_factory=list)  # language and text
     left: list[LeftOut] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Remark] = field(default_factory=list)
 
-    def leave(self, at: str, what: str, why: str, *, flow: bool = False) -> None:
+    def leave(self, at: str, what: str, why: Remark, *, flow: bool = False) -> None:
         self.left.append(LeftOut(at, what, why, flow))
 
 

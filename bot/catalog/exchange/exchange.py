@@ -17,7 +17,17 @@ from types import ModuleType
 
 from bot.catalog.catalog import Catalog, Pair, Review, Source, Variant
 from bot.catalog.exchange import botpress, dialogflow, own_json, qna_maker, question_set, rasa, tables
-from bot.catalog.exchange.entries import Entry, LeftOut, Reading, plain, tidy, tidy_lines, without_copies, without_html
+from bot.catalog.exchange.entries import (
+    Entry,
+    LeftOut,
+    Reading,
+    Remark,
+    plain,
+    tidy,
+    tidy_lines,
+    without_copies,
+    without_html,
+)
 from bot.catalog.exchange.question_set import PLACEHOLDER, pair_id
 from bot.catalog.exchange.sources import Handed, open_handed
 from bot.errors import BadData
@@ -75,9 +85,9 @@ class Report:
     placeholders: int
     duplicates: int
     stripped: tuple[str, ...]
-    renamed: tuple[str, ...]
+    renamed: tuple[Remark, ...]
     left: tuple[LeftOut, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Remark, ...]
 
     @property
     def flows(self) -> int:
@@ -150,7 +160,7 @@ def _drafts(handed: Handed, reading: Reading, languages: Collection[str], option
     made: dict[str, dict[str, Pair]] = {}
     counts: Counter[str] = Counter()
     stripped: list[str] = []
-    renamed: list[str] = []
+    renamed: list[Remark] = []
     left = list(reading.left)
     for entry in reading.entries:
         language = entry.language or only
@@ -160,11 +170,12 @@ def _drafts(handed: Handed, reading: Reading, languages: Collection[str], option
         pairs = made.setdefault(language, {})
         pair = _draft(handed, reading, entry, language, options)
         if pair is None:
-            left.append(LeftOut(entry.at, entry.key, "Nothing is left of its question."))
+            left.append(LeftOut(entry.at, entry.key, Remark("Nothing is left of its question.", "no-question")))
             continue
         if pair.id in pairs:
             other = next(f"{pair.id}-{n}" for n in range(2, len(reading.entries) + 2) if f"{pair.id}-{n}" not in pairs)
-            renamed.append(f"{entry.at}: the id {pair.id} is taken by another question; this one is {other}")
+            line = f"{entry.at}: the id {pair.id} is taken by another question; this one is {other}"
+            renamed.append(Remark(line, "renamed", at=entry.at, id=pair.id, other=other))
             pair = pair.model_copy(update={"id": other})
         pairs[pair.id] = pair
         counts["duplicates"] += len(entry.texts) - 1 - len(pair.variants) if entry.pair is None else 0
@@ -180,7 +191,11 @@ def _drafts(handed: Handed, reading: Reading, languages: Collection[str], option
         if (found or only) in languages and tidy(text):
             background.setdefault(found or only, []).append(tidy(text))
     alone = {language: tuple(without_copies(texts)) for language, texts in background.items() if language in made}
-    notes = [f"{count} entries in {name} left out: not asked for" for name, count in counts.items() if len(name) == 2]
+    notes = [
+        Remark(f"{count} entries in {name} left out: not asked for", "not-asked", n=count, language=name)
+        for name, count in counts.items()
+        if len(name) == 2
+    ]
     report = Report(
         maker=reading.maker,
         pairs={language: len(pairs) for language, pairs in made.items()},
@@ -250,7 +265,11 @@ def write_foreign(catalogs: Sequence[Catalog], format_: str, path: Path) -> Writ
     if format_ not in WRITTEN:
         raise BadData(f"There is no format {format_!r} to write. Use one of {', '.join(WRITTEN)}.")
     if format_ in ONE_LANGUAGE and len(catalogs) > 1:
-        raise BadData(f"The format {format_} holds one language. Choose one with `--lang`.")
+        raise BadData(
+            f"The format {format_} holds one language. Choose one with `--lang`.",
+            code="one-language-format",
+            values={"format": format_},
+        )
     if path.exists():
         raise BadData(f"{path} exists. Choose another `--out`, or remove it.")
     lost = list(_lost(catalogs, format_))
@@ -258,7 +277,9 @@ def write_foreign(catalogs: Sequence[Catalog], format_: str, path: Path) -> Writ
     if format_ == rasa.NAME and named:
         raise BadData(
             f"Rasa would take a part of the texts of {', '.join(named)} for an entity or a slot, and has no way to "
-            "write them. Take the brackets out first."
+            "write them. Take the brackets out first.",
+            code="rasa-brackets",
+            values={"pairs": ", ".join(named)},
         )
     try:
         _place(FORMATS[format_].write(catalogs), path, _IN_FILES.get(format_, "file"))

@@ -19,18 +19,32 @@ SHOWN_COPIES = 20  # near copies that are listed; all are counted
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A text of a pair that says nearly what another pair's does; `label`: where that stands."""
+
+    pair: str
+    language: str
+    text: str
+    other: str
+    label: str
+
+    def __str__(self) -> str:
+        return f"{self.pair} ({self.language}): {self.text!r} is nearly {self.other!r} of {self.label}"
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
     """What an import would mean.
 
     Attributes:
         clashes: Ids that the catalog has already, with the language.
-        copies: Pairs whose question or variants are near copies of another pair's, as sentences.
-        findings: What lint would say of the imported pairs: how many findings of each rule and severity.
+        copies: Questions and variants that are near copies of another pair's.
+        findings: What lint would say of the imported pairs: how many findings there are, of which severity and rule.
     """
 
     clashes: tuple[str, ...]
-    copies: tuple[str, ...]
-    findings: tuple[str, ...]
+    copies: tuple[Copy, ...]
+    findings: tuple[tuple[int, str, str], ...]
 
     def lines(self) -> Iterator[str]:
         """Yield it for people."""
@@ -38,14 +52,15 @@ class Expected:
             yield f"{len(self.clashes)} ids are taken: {', '.join(self.clashes)}"
         yield f"{len(self.copies)} near copies of other pairs' wordings"
         yield from (f"  {each}" for each in self.copies[:SHOWN_COPIES])
-        yield f"lint would say: {', '.join(self.findings) or 'nothing'}"
+        said = ", ".join(f"{count} {severity} {rule}" for count, severity, rule in self.findings)
+        yield f"lint would say: {said or 'nothing'}"
 
 
 def expect(imported: Imported, folder: Path | None, *, today: date) -> Expected:
     """Compare drafts with a catalog (or with each other only), and lint them as if they were a catalog."""
     have = language_files(folder) if folder is not None and folder.is_dir() else {}
     clashes: list[str] = []
-    copies: list[str] = []
+    copies: list[Copy] = []
     for language, pairs in imported.pairs.items():
         near = NearCopies()
         if folder is not None and language in have:
@@ -58,7 +73,7 @@ def expect(imported: Imported, folder: Path | None, *, today: date) -> Expected:
             texts = (pair.question, *(variant.text for variant in pair.variants))
             for text in texts:
                 if found := near.find(text):
-                    copies.append(f"{pair.id} ({language}): {text!r} is nearly {found.text!r} of {found.label}")
+                    copies.append(Copy(pair.id, language, text, found.text, found.label))
             for text in texts:
                 near.add(text, pair.id)
     with tempfile.TemporaryDirectory() as place:
@@ -66,6 +81,4 @@ def expect(imported: Imported, folder: Path | None, *, today: date) -> Expected:
         counts = Counter((each.severity, each.rule) for each in lint(Path(place) / "drafts", today=today))
     order = ("error", "warning", "info")
     said = sorted(counts.items(), key=lambda each: (order.index(each[0][0]), -each[1]))
-    return Expected(
-        tuple(clashes), tuple(copies), tuple(f"{count} {severity} {rule}" for (severity, rule), count in said)
-    )
+    return Expected(tuple(clashes), tuple(copies), tuple((count, severity, rule) for (severity, rule), count in said))

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bot.catalog.catalog import Catalog, pair_from
-from bot.catalog.exchange.entries import Entry, Reading, language_of, strings
+from bot.catalog.exchange.entries import Entry, Reading, Remark, language_of, strings
 from bot.catalog.exchange.sources import Handed
 from bot.errors import BadData
 
@@ -41,7 +41,11 @@ def read(handed: Handed) -> Reading:
             except ValidationError as error:
                 first = error.errors()[0]
                 where = ".".join(str(step) for step in first["loc"])
-                reading.leave(at, str(raw.get("id", "")) if isinstance(raw, dict) else "", f"{where}: {first['msg']}.")
+                reading.leave(
+                    at,
+                    str(raw.get("id", "")) if isinstance(raw, dict) else "",
+                    Remark(f"{where}: {first['msg']}.", "odd-pair"),
+                )
                 continue
             texts = [pair.question, *(variant.text for variant in pair.variants)]
             reading.entries.append(Entry(pair.id, texts, pair.answer, language, at=at, pair=pair))

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.catalog.catalog import Catalog
-from bot.catalog.exchange.entries import Entry, Reading, language_of, strings
+from bot.catalog.exchange.entries import Entry, Reading, Remark, language_of, strings
 from bot.catalog.exchange.sources import Handed
 from bot.catalog.exchange.tables import unquoted
 
@@ -59,11 +59,16 @@ def read(handed: Handed) -> Reading:
         key = str(metadata.get(ID) or "")
         what = f"QnA {row['id']}" if row["id"] else ""
         if str(row["context_only"]).casefold() == "true":
-            reading.leave(row["at"], what, "It answers only after another answer: part of a conversation.", flow=True)
+            reading.leave(
+                row["at"],
+                what,
+                Remark("It answers only after another answer: part of a conversation.", "flow"),
+                flow=True,
+            )
         elif not strings(row["questions"]):
-            reading.leave(row["at"], what, "It has no question.")
+            reading.leave(row["at"], what, Remark("It has no question.", "no-question"))
         elif not str(row["answer"]).strip():
-            reading.leave(row["at"], what, "It has no answer.")
+            reading.leave(row["at"], what, Remark("It has no answer.", "no-answer"))
         else:
             identity = (row["id"], "", "") if row["id"] else ("", str(row["answer"]), row["source"])
             entry = pairs.setdefault(
@@ -73,9 +78,13 @@ def read(handed: Handed) -> Reading:
             entry.texts += strings(row["questions"])
     reading.entries = list(pairs.values())
     if prompts:
-        reading.notes.append(f"{prompts} follow-up prompts left out: they lead from one answer to another")
+        reading.notes.append(
+            Remark(f"{prompts} follow-up prompts left out: they lead from one answer to another", "prompts", n=prompts)
+        )
     if suggested:
-        reading.notes.append(f"{suggested} suggested questions left out: nobody has accepted them")
+        reading.notes.append(
+            Remark(f"{suggested} suggested questions left out: nobody has accepted them", "suggested", n=suggested)
+        )
     return reading
 
 
@@ -99,7 +108,7 @@ def _from_json(handed: Handed, name: str, reading: Reading) -> Iterator[dict[str
     for number, raw in enumerate(_documents(handed.json(name)) or [], 1):
         item = _lower(raw)
         if not isinstance(item, dict):
-            reading.leave(f"{name}, entry {number}", "", "This is no entry.")
+            reading.leave(f"{name}, entry {number}", "", Remark("This is no entry.", "no-entry"))
             continue
         dialog = _lower(item.get("dialog") or item.get("context") or {})
         dialog = dialog if isinstance(dialog, dict) else {}
@@ -124,7 +133,11 @@ def _from_tsv(handed: Handed, name: str, reading: Reading) -> Iterator[dict[str,
             continue
         cells = [unquoted(each) for each in line.split("\t")]
         if len(cells) > len(columns):
-            reading.leave(f"{name}:{number}", "", f"It has {len(cells)} cells; the first line has {len(columns)}.")
+            reading.leave(
+                f"{name}:{number}",
+                "",
+                Remark(f"It has {len(cells)} cells; the first line has {len(columns)}.", "cells"),
+            )
             continue
         row = dict(zip(columns, [*cells, *[""] * (len(columns) - len(cells))], strict=True))
         yield {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.catalog.exchange import rasa, tables
-from bot.catalog.exchange.entries import Entry, Reading
+from bot.catalog.exchange.entries import Entry, Reading, Remark
 from bot.catalog.exchange.sources import Handed
 from bot.errors import BadData
 
@@ -90,7 +90,7 @@ def read(handed: Handed) -> Reading:
     for row in _json_rows(handed):
         at, text = f"{name}, entry {row.line}", row.text.strip()
         if not text:
-            reading.leave(at, row.name, "It has no text.")
+            reading.leave(at, row.name, Remark("It has no text.", "no-text"))
         elif not row.name.strip():
             reading.background.append((None, text))
         else:

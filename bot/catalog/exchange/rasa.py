@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.catalog.catalog import Catalog
-from bot.catalog.exchange.entries import Entry, Reading, language_of, strings
+from bot.catalog.exchange.entries import Entry, Reading, Remark, language_of, strings
 from bot.catalog.exchange.sources import Handed
 
 NAME, MAKER = "rasa", "Rasa"
@@ -60,7 +60,13 @@ def read(handed: Handed) -> Reading:
         else:
             _answered(reading, project, intent)
     if project.flows:
-        reading.notes.append(f"{project.flows} stories, rules, forms and flows left out: parts of conversations")
+        reading.notes.append(
+            Remark(
+                f"{project.flows} stories, rules, forms and flows left out: parts of conversations",
+                "stories",
+                n=project.flows,
+            )
+        )
     return reading
 
 
@@ -79,16 +85,25 @@ def _answered(reading: Reading, project: _Project, intent: str) -> None:
         each["text"] for each in said if isinstance(each.get("text"), str) and not {"condition", "channel"} & {*each}
     ]
     if response not in project.responses:
-        reading.leave(at, intent, "No response answers it alone: part of a conversation.", flow=True)
+        reading.leave(at, intent, Remark("No response answers it alone: part of a conversation.", "flow"), flow=True)
     elif not texts:
-        reading.leave(at, intent, f"{response} has no text for everybody.")
+        reading.leave(at, intent, Remark(f"{response} has no text for everybody.", "no-answer"))
     elif _SLOT.search(texts[0]):
-        reading.leave(at, intent, f"{response} has a slot in its text, which only a conversation fills.", flow=True)
+        reading.leave(
+            at,
+            intent,
+            Remark(f"{response} has a slot in its text, which only a conversation fills.", "flow"),
+            flow=True,
+        )
     else:
         if len(texts) > 1:
-            reading.leave(at, intent, f"{len(texts) - 1} other wordings of {response}: the first is taken.")
+            reading.leave(
+                at,
+                intent,
+                Remark(f"{len(texts) - 1} other wordings of {response}: the first is taken.", "other-answers"),
+            )
         if any({"buttons", "image", "attachment", "custom"} & {*each} for each in said):
-            reading.leave(at, intent, f"Buttons, images or attachments of {response}.")
+            reading.leave(at, intent, Remark(f"Buttons, images or attachments of {response}.", "buttons"))
         _entry(reading, project, intent, texts[0])
 
 

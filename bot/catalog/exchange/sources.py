@@ -54,7 +54,8 @@ class Handed:
             said = "UTF-8" if encoding.startswith("utf-8") else encoding
             raise BadData(
                 f"{self.label(name)} is not {said} (byte {error.start}). Save it as UTF-8, or name its encoding, "
-                "for example `--encoding cp1252`."
+                "for example `--encoding cp1252`.",
+                code="encoding",
             ) from error
         except LookupError as error:
             raise BadData(f"There is no encoding {encoding!r}. Use for example utf-8, utf-16 or cp1252.") from error

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.catalog.catalog import Catalog
-from bot.catalog.exchange.entries import Entry, Reading, language_of
+from bot.catalog.exchange.entries import Entry, Reading, Remark, language_of
 from bot.catalog.exchange.sources import Handed
 from bot.errors import BadData
 
@@ -64,6 +64,13 @@ def delimiter_named(option: str | None) -> str | None:
 def no_formula(cell: str) -> str:
     """Return a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def for_excel(table: str) -> bytes:
+    """Return a table with commas as Excel opens it in German with a double click: semicolons, and a mark of UTF-8."""
+    file = io.StringIO()
+    csv.writer(file, delimiter=";", lineterminator="\r\n").writerows(csv.reader(io.StringIO(table, newline="")))
+    return file.getvalue().encode("utf-8-sig")
 
 
 def _formula_again(cell: str) -> str:
@@ -117,7 +124,7 @@ def read(handed: Handed, layout: Layout) -> Reading:
     places, start = _places(handed, rows[0][1], layout)
     shown = {"\t": "tab"}.get(delimiter, delimiter)
     named = ", ".join(f"{role} in column {place + 1}" for role, place in places.items())
-    reading.notes.append(f"read with the delimiter {shown!r}: {named}")
+    reading.notes.append(Remark(f"read with the delimiter {shown!r}: {named}", "delimiter", delimiter=shown))
     width = len(rows[0][1])
     entries: dict[tuple[str, str | None], Entry] = {}
     for number, row in rows[start:]:
@@ -133,11 +140,11 @@ def read(handed: Handed, layout: Layout) -> Reading:
         others = [each.strip() for each in cells.get("variants", "").replace("|", "\n").splitlines() if each.strip()]
         key, answer = cells.get("id", ""), cells.get("answer", "")
         if not cells["question"]:
-            reading.leave(at, key, "It has no question.")
+            reading.leave(at, key, Remark("It has no question.", "no-question"))
         elif "id" in places and not key:
             reading.background.append((language, cells["question"]))
         elif "id" not in places and not answer:
-            reading.leave(at, "", "It has no answer.")
+            reading.leave(at, "", Remark("It has no answer.", "no-answer"))
         else:
             # Rows of one id are one pair; without ids, rows of one answer.
             entry = entries.setdefault(
@@ -145,7 +152,7 @@ def read(handed: Handed, layout: Layout) -> Reading:
             )
             entry.texts += [cells["question"], *others]
             if answer and entry.answer and answer != entry.answer:
-                reading.leave(at, key, "Another answer of the same pair: the first is taken.")
+                reading.leave(at, key, Remark("Another answer of the same pair: the first is taken.", "other-answers"))
             entry.answer = entry.answer or answer
     reading.entries = list(entries.values())
     return reading

@@ -49,6 +49,7 @@ def addresses(pages: Pages, launcher: Launcher | None = None) -> list[Address]:
         Address("GET", "/start/{token}", pages.invited),
         Address("GET", "/chat", pages.chat),
         Address("POST", "/chat", pages.say),
+        Address("GET", "/news", pages.news),
         Address("POST", "/feedback", pages.flag),
         Address("POST", "/look", pages.look, guarded=False),
         Address("GET", "/copy", pages.copy),
@@ -61,8 +62,6 @@ def addresses(pages: Pages, launcher: Launcher | None = None) -> list[Address]:
     ]
     if pages.notices:
         found.append(Address("GET", "/about/{notice}", pages.about))
-    if pages.reception.desk is not None:
-        found.append(Address("GET", "/news", pages.news))
     if pages.settings.frame_ancestors:
         found.append(Address("GET", "/embed.js", pages.embed))
     if launcher is not None:

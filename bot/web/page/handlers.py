@@ -22,7 +22,7 @@ from bot.sentences.spelling import spelt
 from bot.settings import UPLOAD_KINDS, Settings
 from bot.talk.conversation import Message, Taken
 from bot.talk.messages import switch_to
-from bot.talk.reception import Reception
+from bot.talk.reception import Reception, is_withdrawn
 from bot.talk.uploads import EXTENSIONS, FileLimits, FileRefused, Reason, SentFile
 from bot.text import sanitise
 from bot.web.limits import FULL_FILES, RateLimit
@@ -170,7 +170,7 @@ class Pages:
         offered = offers(
             conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
         )
-        silent = called.state == "taken"
+        silent = called.state == "taken" or self.reception.serving(opened).assistant.is_closed
         return self.renderer.page(
             "chat",
             visit,
@@ -305,11 +305,18 @@ class Pages:
         )
 
     def news(self, visit: Visit) -> Response:
-        """Tell a browser whether staff have written, or come or gone: it then fetches the conversation."""
+        """Tell a browser what it shows no more, and whether staff have written: it then fetches the conversation.
+
+        `withdrawn`: the turns whose answers were taken back; `bring`: whether what to bring may be shown.
+        """
         opened = self._require(visit)
-        labels = self.renderer.labels(self.renderer.language_of(visit, opened.language))
-        found = handoff(self.reception, opened.id, 0, labels)
-        return JSONResponse({"state": found.state, "status": found.status, "latest": found.latest})
+        language = self.renderer.language_of(visit, opened.language)
+        found = handoff(self.reception, opened.id, 0, self.renderer.labels(language))
+        taken = self.reception.transcript(opened.id)
+        gone = [each.turn.exchange.number for each in taken if each.turn.exchange and is_withdrawn(each.reply)]
+        bring = self._to_bring(language, opened) is not None
+        told = {"state": found.state, "status": found.status, "latest": found.latest}
+        return JSONResponse({**told, "withdrawn": gone, "bring": bring})
 
     def confirm(self, visit: Visit) -> Response:
         """Ask whether to delete, or to end, before anything is done."""

@@ -78,6 +78,9 @@ def _status(reception: Reception, call: Call, labels: Labels) -> str:
     """Return what a patient is told of an open call; when nobody has come for long, whom to telephone."""
     if reception.desk is None or not reception.desk.is_late(call, reception.now()):
         return labels[f"staff_{call.state}"].format(name=call.name)
-    site = reception.serving(reception.records.conversation(call.conversation)).assistant.site
-    phone = site_text(site, "phone", call.language) if site is not None else None
-    return " ".join([labels["staff_late"], *([phone.text] if phone is not None else [])])
+    opened = reception.records.conversation(call.conversation)
+    writes = opened is not None and reception.look(opened).cannot_telephone
+    site = reception.serving(opened).assistant.site
+    how = site_text(site, "written" if writes else "phone", call.language) if site is not None else None
+    told = labels["staff_late_writes" if writes else "staff_late"]
+    return " ".join([told, *([how.text] if how is not None else [])])

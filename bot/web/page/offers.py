@@ -78,7 +78,8 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     """Return what can be done after the last reply; `spoken`: the labels of the language that is spoken."""
     keys = [part.key for part in last.parts if isinstance(part, Interface)]
     language, stage = conversation.language, conversation.stage
-    buttons = [Button(part.text, choice=place) for place, part in enumerate(conversation.choices, 1)]
+    choices = [(place, part) for place, part in enumerate(conversation.choices, 1) if conversation.may_show(part)]
+    buttons = [Button(part.text, choice=place) for place, part in choices]
     there = {button.label for button in buttons}
     quick = (SENTENCES[language][word] for key in keys for word in QUICK.get(key, ()))
     buttons += [Button(text, words=text) for text in dict.fromkeys(quick) if text not in there]

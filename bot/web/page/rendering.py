@@ -16,8 +16,9 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from bot.catalog.look import SHIPPED, Look, is_address
-from bot.languages.files import known, load
+from bot.languages.files import known
 from bot.sentences.emergency_texts import numbers
+from bot.sentences.page_texts import page_labels
 from bot.sentences.spelling import is_swiss
 from bot.sentences.wording import House
 from bot.web.page.visit import Visit
@@ -27,11 +28,7 @@ Labels = Mapping[str, str]
 
 def load_labels() -> dict[str, Labels]:
     """Return the labels by language; each language's own name is one of them."""
-    return {
-        code: {"name": load(code, "language.yaml")["name"]}
-        | {key: str(value).strip() for key, value in load(code, "page.yaml").items()}
-        for code in known()
-    }
+    return {code: page_labels(code) for code in known()}
 
 
 HERE = Path(__file__).parent

@@ -25,9 +25,11 @@ from bot.sentences.reply import (
     content,
     folded,
     guard,
+    shows_alarm,
 )
 from bot.talk.conversation import Taken
 from bot.talk.messages import switches_to
+from bot.talk.reception import is_withdrawn
 from bot.web.page.rendering import Labels
 
 Kind = Literal["answer", "place", "say", "taken", "ask", "hint", "entries", "quiet"]
@@ -99,6 +101,7 @@ class TurnView:
         helplines: Whom else the reply names, also once the alarm was called off.
         flag: What the patient said of the answer.
         can_flag: Whether there is an answer to say something of.
+        withdrawn: Whether the answer was taken back since, and a sentence that says so stands in its place.
     """
 
     number: int
@@ -111,6 +114,7 @@ class TurnView:
     helplines: tuple[Helpline, ...]
     flag: FlagReason | None
     can_flag: bool
+    withdrawn: bool
 
     @property
     def taken(self) -> int:
@@ -136,7 +140,7 @@ class Shown:
         exchange, reply = taken.turn.exchange, taken.reply
         said = exchange.said if exchange else ""
         keys = [part.key for part in reply.parts if isinstance(part, Interface)]
-        urgent = any(key.startswith("urgent") for key in keys)
+        urgent = shows_alarm(reply)
         country, language = self._assistant.country, reply.language
         mine = [flag.reason for flag in flags if exchange and flag.turn_id == exchange.turn_id]
         return TurnView(
@@ -149,7 +153,8 @@ class Shown:
             call=numbers(country, language) if urgent else (),
             helplines=tuple(line for key in keys for line in helplines(key, country, language)),
             flag=mine[-1] if mine else None,
-            can_flag=taken.turn.decision == "answered",
+            can_flag=taken.turn.decision == "answered" and not is_withdrawn(reply),
+            withdrawn=is_withdrawn(reply),
         )
 
     def blocks(self, reply: Reply, *, without: str = "no key") -> Iterator[Block]:

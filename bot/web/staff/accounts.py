@@ -8,18 +8,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
+from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
 from bot.editorial.login import PendingLogin
-from bot.editorial.people import ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
-from bot.errors import BadData, LaunchFailed
+from bot.editorial.people import MOST_NAME, ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
+from bot.errors import BadData, Busy, LaunchFailed
 from bot.web.limits import RateLimit
 from bot.web.logs import request_id
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import LANGUAGES, StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Tools
-from bot.web.staff.visit import StaffVisit, fresh_secret, keep_language, keep_pending, keep_secret
+from bot.web.staff.visit import StaffVisit, fresh_secret, keep_device, keep_language, keep_pending, keep_secret
 
 log = logging.getLogger("klartext")
 ATTEMPTS_PER_MINUTE = 60  # of all who log in here: a guess costs the service a tenth of a second
@@ -60,8 +61,10 @@ class Accounts(Area):
     def _login_page(self, visit: StaffVisit, flaw: str, *, status: int = 200) -> Response:
         fresh = replace(visit, secret=visit.secret if visit.secret.startswith("new.") else fresh_secret())
         outside = self.tools.identity is not None
+        why = "login_ended" if visit.query.get("why") == "ended" else ""
+        back = _back(visit.query.get("back", "") or visit.said("back"))
         response = self.renderer.page(
-            "login", fresh, status=status, flaw=flaw, login=visit.said("login"), outside=outside
+            "login", fresh, status=status, flaw=flaw, why=why, back=back, login=visit.said("login"), outside=outside
         )
         keep_secret(response, fresh, fresh.secret)
         return response
@@ -69,14 +72,19 @@ class Accounts(Area):
     def enter(self, visit: StaffVisit) -> Response:
         if self._attempts.wait_s("all"):
             return self._login_page(visit, "login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
-        entry, secret = self.tools.people.enter(
-            visit.said("login").strip(), visit.said("password"), now=self.tools.now()
-        )
+        login, password, now = visit.said("login").strip(), visit.said("password"), self.tools.now()
+        try:
+            entry, secret = self.tools.people.enter(login, password, now=now, whence=visit.whence)
+        except Busy:
+            return self._login_page(visit, "login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
         if entry not in ("in", "code"):
             # One sentence for all of it: nobody learns which logins exist.
             return self._login_page(visit, "login_wrong", status=HTTPStatus.FORBIDDEN)
-        response = go_to("/login/code" if entry == "code" else "")
+        back = _back(visit.said("back"))
+        response = go_to(f"/login/code?{urlencode({'back': back})}" if entry == "code" else back)
         keep_secret(response, visit, secret)
+        if entry == "in":
+            keep_device(response, visit)
         return response
 
     def go_outside(self, visit: StaffVisit) -> Response:
@@ -125,16 +133,31 @@ class Accounts(Area):
         return response
 
     def ask_code(self, visit: StaffVisit) -> Response:
-        return self.renderer.page("login_code", visit, flaw="")
+        return self._code_page(visit, "")
 
     def enter_code(self, visit: StaffVisit) -> Response:
         if self._attempts.wait_s("all"):
-            return self.renderer.page("login_code", visit, flaw="login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
-        if self.tools.people.enter_code(visit.secret, visit.said("code"), now=self.tools.now()) != "in":
-            return self.renderer.page("login_code", visit, flaw="code_wrong", status=HTTPStatus.FORBIDDEN)
-        return go_to("")
+            return self._code_page(visit, "login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
+        now, code = self.tools.now(), visit.said("code")
+        if self.tools.people.enter_code(visit.secret, code, now=now, whence=visit.whence) != "in":
+            return self._code_page(visit, "code_wrong", status=HTTPStatus.FORBIDDEN)
+        response = go_to(_back(visit.said("back")))
+        keep_device(response, visit)
+        return response
+
+    def _code_page(self, visit: StaffVisit, flaw: str, *, status: int = 200) -> Response:
+        back = _back(visit.query.get("back", "") or visit.said("back"))
+        return self.renderer.page("login_code", visit, flaw=flaw, back=back, status=status)
 
     def leave(self, visit: StaffVisit) -> Response:
+        """Log out; who holds conversations with patients is told first, and they wait for others again then."""
+        calls, name = self.tools.calls, visit.who.name
+        open_ = calls.open() if calls is not None and visit.may("desk") else []
+        held = [call for call in open_ if call.is_taken and call.name.casefold() == name.casefold()]
+        if held and not visit.said("sure"):
+            return self.renderer.page("logout", visit, status=HTTPStatus.CONFLICT, held=held)
+        if calls is not None and held:
+            calls.let_go(name, at=self.tools.now())
         self.tools.people.leave(visit.secret)
         response = go_to("/login")
         keep_secret(response, visit, "")
@@ -157,25 +180,28 @@ class Accounts(Area):
             offered=_offered(visit, secret),
             address=self.tools.people.address_of_code(visit.who, secret) if secret else "",
             shortest=SHORTEST_PASSWORD,
+            was_reset=visit.who.was_reset(self.tools.now()),
             tasks=sorted({task for role in visit.who.roles for task in TASKS_OF[role]}),
         )
 
     def new_password(self, visit: StaffVisit) -> Response:
         person, wanted = visit.who, visit.said("new")
-        entry, _ = self.tools.people.enter(person.login, visit.said("password"), now=self.tools.now())
+        now, password = self.tools.now(), visit.said("password")
+        entry, _ = self.tools.people.enter(person.login, password, now=now, whence=visit.whence)
         if entry not in ("in", "code"):
             return self.account(visit, line=self.renderer.labels(visit.language)["password_wrong"], status=400)
         try:
             self.tools.people.change(person, by=person.name, password=wanted)
         except BadData as error:
-            return self.account(visit, line=str(error), status=400)
+            return self.account(visit, line=self.renderer.told_of(error, visit.language), status=400)
         response = go_to("/login", told="password")
         keep_secret(response, visit, "")
         return response
 
     def new_code(self, visit: StaffVisit) -> Response:
         """Offer a new secret to whoever knows the password: a session that was left open is not enough."""
-        entry, secret = self.tools.people.enter(visit.who.login, visit.said("password"), now=self.tools.now())
+        now, password = self.tools.now(), visit.said("password")
+        entry, secret = self.tools.people.enter(visit.who.login, password, now=now, whence=visit.whence)
         if secret:
             self.tools.people.leave(secret)
         if entry not in ("in", "code"):
@@ -199,15 +225,16 @@ class Accounts(Area):
             line=line,
             people=self.tools.people.all(),
             roles=ROLES,
-            said=dict(visit.form),
+            said={name: value for name, value in visit.form if len(value) <= MOST_NAME},
         )
 
     def add(self, visit: StaffVisit) -> Response:
-        person = Person(0, visit.said("login").strip(), visit.said("name").strip(), _roles(visit), visit.language)
+        login, name = visit.said("login").strip(), visit.said("name").strip()
         try:
+            person = Person(0, login, name, _roles(visit), visit.language)
             self.tools.people.add(person, visit.said("password"), by=visit.who.name)
         except BadData as error:
-            return self.everybody(visit, line=str(error), status=400)
+            return self.everybody(visit, line=self.renderer.told_of(error, visit.language), status=400)
         return go_to("/people", told="saved")
 
     def one(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
@@ -223,17 +250,17 @@ class Accounts(Area):
 
     def change(self, visit: StaffVisit) -> Response:
         known = self._meant(visit)
-        wanted = replace(
-            known,
-            name=visit.said("name").strip() if not known.outside else known.name,
-            roles=_roles(visit) if not known.outside else known.roles,
-            closed=bool(visit.said("closed")),
-            has_code=known.has_code and not visit.said("no_code"),
-        )
         try:
+            wanted = replace(
+                known,
+                name=visit.said("name").strip() if not known.outside else known.name,
+                roles=_roles(visit) if not known.outside else known.roles,
+                closed=bool(visit.said("closed")),
+                has_code=known.has_code and not visit.said("no_code"),
+            )
             self.tools.people.change(wanted, by=visit.who.name, password=visit.said("password") or None)
         except BadData as error:
-            return self.one(visit, line=str(error), status=400)
+            return self.one(visit, line=self.renderer.told_of(error, visit.language), status=400)
         return go_to("/people", told="saved")
 
     def _meant(self, visit: StaffVisit) -> Person:
@@ -243,11 +270,19 @@ class Accounts(Area):
         return found
 
 
+def _back(path: str) -> str:
+    """Return where in the console somebody goes on after logging in; empty: at the beginning."""
+    return path if path.startswith("/") and path.isascii() and path.isprintable() and "\\" not in path else ""
+
+
 def _offered(visit: StaffVisit, secret: str) -> str:
     """Return what shows that a secret for one-time codes was offered to this session, not brought along."""
     return hmac.new(visit.secret.encode(), f"code {secret}".encode(), "sha256").hexdigest()
 
 
 def _roles(visit: StaffVisit) -> frozenset[Role]:
+    """Return the roles that a form names: all or none, for one that there is not would take the others away."""
     wanted = visit.all_said("role")
+    if odd := set(wanted).difference(ROLES):
+        raise BadData(f"There is no role {min(odd)[:MOST_NAME]!r}. There are {', '.join(ROLES)}.")
     return frozenset(role for role in ROLES if role in wanted)

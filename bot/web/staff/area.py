@@ -14,6 +14,7 @@ from bot.editorial.people import Person, Task
 from bot.web.staff.rendering import StaffRenderer
 from bot.web.staff.tools import Check, Tools, Top
 from bot.web.staff.visit import StaffVisit
+from bot.web.staff.wording import Label
 
 MOST_FILE_BYTES = 20 * 1024 * 1024
 Handler = Callable[[StaffVisit], Response]
@@ -58,6 +59,10 @@ class Area:
     def addresses(self) -> Sequence[Address]:
         """Return what it answers."""
         raise NotImplementedError
+
+    def label(self, visit: StaffVisit, name: str) -> Label:
+        """Return a label in the language of a visit."""
+        return self.renderer.labels(visit.language)[name]
 
     def badges(self, person: Person) -> Mapping[str, int]:
         """Return by label of the menu how much waits there for somebody."""

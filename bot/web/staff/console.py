@@ -22,19 +22,21 @@ from starlette.types import ASGIApp
 
 from bot.editorial.jobs import Cancelled
 from bot.editorial.people import Person
-from bot.errors import BadData, KlartextError, Unreachable
+from bot.errors import BadData, Busy, KlartextError, Unreachable, UserFixable
 from bot.web.logs import request_id
 from bot.web.middleware import CONSOLE
 from bot.web.page.visit import FORM, MULTIPART
 from bot.web.receiving import multipart_form
 from bot.web.staff.area import MOST_FILE_BYTES, Address, Area, Work
-from bot.web.staff.rendering import HERE, LANGUAGES, MenuItem, StaffProblem, StaffRenderer
+from bot.web.staff.rendering import HERE, LANGUAGES, MenuItem, StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Refused, Tools
 from bot.web.staff.visit import StaffVisit, read_staff_visit
+from bot.web.staff.wording import said_of
 
 log = logging.getLogger("klartext")
 MOST_BYTES = 4 * 1024 * 1024  # of a form: a pair with its variants; files to import are larger and read elsewhere
 LOOK_FOR_WORK_S = 1.0
+WITH_FIRST_PASSWORD = ("/account", "/logout")  # all that is open to a password which somebody else gave
 WRITTEN = ("edit", "inbox", "desk", "rate", "review")  # tasks whose forms hold what somebody wrote, and no passwords
 LITTLE = 200  # characters that are lost without a word
 
@@ -137,6 +139,11 @@ class Console:
             return self._to_login(visit)
         if not visit.may(address.task):
             raise StaffProblem(HTTPStatus.FORBIDDEN)
+        if visit.person.one_time and not address.path.startswith(WITH_FIRST_PASSWORD):
+            # Whoever gave the password knows it: what is done with it is not done by this person for certain.
+            if address.method == "GET" and not visit.wants_json:
+                return go_to("/account", told="one_time")
+            raise StaffProblem(HTTPStatus.FORBIDDEN, "error_one_time")
         return None
 
     def most_bytes(self, path: str) -> int:
@@ -164,7 +171,13 @@ class Console:
     def _to_login(self, visit: StaffVisit) -> Response:
         if visit.wants_json:
             return JSONResponse({"error": "not logged in"}, HTTPStatus.UNAUTHORIZED)
-        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": f"{CONSOLE}/login"})
+        there = visit.path.removeprefix(CONSOLE) if not visit.form else ""
+        query = (
+            f"?{urlencode({'why': 'ended', 'back': there})}"
+            if there and visit.secret and not visit.secret.startswith("new.")
+            else ""
+        )
+        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": f"{CONSOLE}/login{query}"})
 
     async def _apologise(self, request: Request, error: Exception) -> Response:
         problem = _problem(error)
@@ -174,13 +187,14 @@ class Console:
             visit = await run_in_threadpool(self._known, request, b"")
         except (StaffProblem, KlartextError):  # that may be just what is wrong
             visit = StaffVisit(path=request.url.path)
-        said = problem.line or self.renderer.labels(visit.language).get(problem.sentence, "")
-        said = said or self.renderer.labels(visit.language)["error_500"]
+        labels = self.renderer.labels(visit.language)
+        said: str = labels["problem_line"] if problem.line else labels.get(problem.sentence, labels["error_500"])
+        if isinstance(error, UserFixable) and error.code:
+            said = self.renderer.told_of(error, visit.language)
         if visit.wants_json:
-            return JSONResponse({"error": said, "request_id": request_id()}, problem.status)
-        return await run_in_threadpool(
-            self.renderer.page, "problem", visit, status=int(problem.status), said=said, request_id=request_id()
-        )
+            return JSONResponse({"error": problem.line or said, "request_id": request_id()}, problem.status)
+        values = {"said": said, "told_as": problem.line, "request_id": request_id()}
+        return await run_in_threadpool(self.renderer.page, "problem", visit, status=int(problem.status), **values)
 
     def _work(self) -> None:
         """Do what is queued, one job at a time."""
@@ -206,7 +220,9 @@ class Console:
                 found = {"verdicts": [asdict(each) for each in error.verdicts]}
                 self.tools.jobs.end(job.id, "failed", str(error), found, now=self.tools.now())
             except KlartextError as error:
-                self.tools.jobs.end(job.id, "failed", str(error), {}, now=self.tools.now())
+                is_coded = isinstance(error, UserFixable) and error.code
+                words = {"said": asdict(said_of(error))} if is_coded and isinstance(error, UserFixable) else {}
+                self.tools.jobs.end(job.id, "failed", str(error), words, now=self.tools.now())
             except Exception as error:
                 log.error("a job failed", exc_info=error, extra={"fields": {"job": job.id, "kind": job.kind}})
                 self.tools.jobs.end(job.id, "failed", type(error).__name__, {}, now=self.tools.now())
@@ -215,6 +231,8 @@ class Console:
 def _holds_work(address: Address, visit: StaffVisit) -> bool:
     """Whether a form that cannot be taken holds what somebody wrote, sent from a page of ours."""
     asked = address.method == "POST" and not visit.wants_json and visit.own_form and visit.file is None
+    if asked and address.task == "desk" and visit.said("text"):
+        return True  # to a patient, every word counts
     return asked and address.task in WRITTEN and sum(len(value) for _, value in visit.form) > LITTLE
 
 
@@ -266,6 +284,8 @@ def _problem(error: Exception) -> StaffProblem:
         return error
     if isinstance(error, HTTPException):
         return StaffProblem(HTTPStatus(error.status_code))
+    if isinstance(error, Busy):
+        return StaffProblem(HTTPStatus.TOO_MANY_REQUESTS, "login_busy")
     if isinstance(error, Unreachable):
         return StaffProblem(HTTPStatus.SERVICE_UNAVAILABLE)
     if isinstance(error, BadData | KlartextError):

@@ -6,8 +6,8 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,29 +16,35 @@ from typing import Any
 from starlette.responses import Response
 
 from bot.catalog.catalog import Catalog, load_catalog
+from bot.catalog.exchange.entries import Remark
 from bot.catalog.exchange.exchange import (
     ONE_LANGUAGE,
     WRITTEN,
     Imported,
     ReadOptions,
+    Report,
     read_foreign,
     write_foreign,
     zipped_folder,
 )
 from bot.catalog.exchange.expecting import SHOWN_COPIES, expect
+from bot.catalog.exchange.tables import for_excel
+from bot.editorial.candidate import Candidate
 from bot.editorial.jobs import Job
-from bot.editorial.workbench import Candidate, Draft, Stale
+from bot.editorial.workbench import Draft, Stale
 from bot.errors import BadData
 from bot.private_files import make_private_folder
 from bot.web.staff.area import MOST_FILE_BYTES, Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
 from bot.web.staff.visit import StaffVisit, whole_number
+from bot.web.staff.wording import Said
 
 CHECK = "import"  # kind of job
 FOLDER = "imports"  # in the data folder: files that wait for somebody to confirm them
 KEPT_S = 24 * 3600
 MOST_PREFIX = 24
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9-]*")
+TABLES, WINDOWS = (".csv", ".tsv", ".txt"), "cp1252"
 ENDINGS = {"rasa": "zip", "dialogflow": "zip", "csv": "csv"}
 
 
@@ -119,10 +125,10 @@ class ExchangePages(Area):
             expected = expect(imported, place.exam, today=self.tools.now().date())
         return {
             "to": f"/exchange/{job.id}",
-            "lines": list(imported.report.lines()),
+            "said": [asdict(each) for each in _said(imported.report)],
             "clashes": _clashes(imported, candidate),
             "copies": len(expected.copies),
-            "copied": list(expected.copies[:SHOWN_COPIES]),
+            "copied": [asdict(each) for each in expected.copies[:SHOWN_COPIES]],
             "findings": list(expected.findings),
             "pairs": {language: [pair.id for pair in pairs] for language, pairs in imported.pairs.items()},
         }
@@ -184,8 +190,10 @@ class ExchangePages(Area):
                     raise StaffProblem(HTTPStatus.NOT_FOUND)
                 write_foreign(chosen, format_, out)
             except BadData as error:
-                return self.overview(visit, line=str(error), status=400)
+                return self.overview(visit, line=self.renderer.told_of(error, visit.language), status=400)
             raw = zipped_folder(out) if out.is_dir() else out.read_bytes()
+        if format_ == "csv" and visit.query.get("excel"):
+            raw = for_excel(raw.decode("utf-8"))
         is_zip = raw.startswith(b"PK")
         ending = "zip" if is_zip else "json" if raw[:1] in (b"{", b"[") else ENDINGS.get(format_, "tsv")
         name = f"{candidate.exam}-{code or 'all'}-{format_}.{ending}"
@@ -203,14 +211,23 @@ class ExchangePages(Area):
     def _read(self, asked: Asked) -> Imported:
         path = self._path(asked)
         if not path.is_file():
-            raise BadData("The file is not here any more. Send it again.")
+            raise BadData("The file is not here any more. Send it again.", code="file-gone")
         codes = self.tools.candidate().base.catalogs
         languages = [asked.language] if asked.language in codes else sorted(codes)
         try:
             options = ReadOptions(prefix=asked.prefix, today=self.tools.now().date())
-            return read_foreign(path, languages, options)
+            try:
+                return read_foreign(path, languages, options)
+            except BadData as error:
+                if error.code != "encoding" or path.suffix.lower() not in TABLES:
+                    raise
+            # As Excel saves tables on German Windows; what it looks like is said, so that somebody looks at it.
+            imported = read_foreign(path, languages, replace(options, encoding=WINDOWS))
+            notes = (Remark(f"read as {WINDOWS}", "windows"), *imported.report.notes)
+            return replace(imported, report=replace(imported.report, notes=notes))
         except BadData as error:
-            raise BadData(str(error).replace(str(path), asked.name)) from None
+            line = str(error).replace(str(path), asked.name)
+            raise BadData(line, code=error.code, values={**error.values, "file": asked.name}) from None
 
     def _job(self, visit: StaffVisit) -> Job:
         written = visit.parts["id"]
@@ -233,6 +250,28 @@ def _safe_name(name: str) -> str:
 def _new_pairs(candidate: Candidate) -> list[Draft]:
     """Return drafts of pairs: what is imported is compared with them, too."""
     return [each for each in candidate.drafts.values() if each.pair is not None and each.language]
+
+
+def _said(report: Report) -> Iterator[Said]:
+    """Yield what became of a file, for pages."""
+    for language, count in report.pairs.items():
+        values = {"maker": report.maker, "n": count, "variants": report.variants[language]}
+        yield Said("import_pairs", {**values, "here": language})
+    yield Said("import_background", {"n": report.background, "duplicates": report.duplicates})
+    if report.placeholders:
+        yield Said("import_placeholders", {"n": report.placeholders})
+    yield from (Said(_label(each), each.values) for each in (*report.notes, *report.renamed))
+    if report.stripped:
+        yield Said("import_stripped", {"n": len(report.stripped), "pairs": ", ".join(report.stripped)})
+    if report.left:
+        yield Said("import_left", {"n": len(report.left), "flows": report.flows})
+    for one in report.left:
+        about = f"{one.at}: {one.what}" if one.what else one.at
+        yield Said("import_left_one", {"about": about, "why": _label(one.why)})
+
+
+def _label(remark: Remark) -> str:
+    return f"import_{remark.code.replace('-', '_')}"
 
 
 def _clashes(imported: Imported, candidate: Candidate) -> list[str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -14,10 +15,8 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import Pair
-from bot.curation.scrub import scrub
 from bot.editorial.inbox import (
     KINDS,
-    MOST_CLUSTERS,
     SIMPLE,
     SORTS,
     STANDINGS,
@@ -35,6 +34,7 @@ from bot.editorial.jobs import Job
 from bot.editorial.people import Person
 from bot.editorial.workbench import Stale
 from bot.text import fold
+from bot.web.middleware import CONSOLE
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.inbox_adding import Adder, Adds, Text, draft_texts, still_there
 from bot.web.staff.inbox_sorting import Sorter
@@ -49,6 +49,7 @@ MOST_DECIDED = 500  # at once
 AT_A_LOOK = 5  # new turns taken in by who opens the page; more are work for a job
 FITTING = 8  # pairs that a search shows
 SORT_JOB = "inbox"
+MOST_ANSWER = 500  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,17 @@ class _Texts:
 
     def holding(self, words: str) -> frozenset[int]:
         """Return which items hold all words; the texts of those that are gone are forgotten."""
-        there = self.inbox.numbers()
-        new = self.inbox.texts(after=max(self._known, default=0))
-        known = {**self._known, **{id_: fold(text) for id_, text in new.items()}}
-        self._known = {id_: text for id_, text in known.items() if id_ in there}
-        sought = fold(words).split()
-        return frozenset(id_ for id_, text in self._known.items() if all(word in text for word in sought))
+        known, new = self._known, self.inbox.texts(after=max(self._known, default=0))
+        if new:
+            known = {**known, **{id_: fold(text) for id_, text in new.items()}}
+        if len(known) != self.inbox.count():  # numbers are never used again: some are gone
+            there = self.inbox.numbers()
+            known = {id_: text for id_, text in known.items() if id_ in there}
+        self._known = known
+        hits = list(known.items())
+        for word in fold(words).split():
+            hits = [each for each in hits if word in each[1]]
+        return frozenset(id_ for id_, _ in hits)
 
 
 class InboxArea(Area):
@@ -125,6 +131,8 @@ class InboxArea(Area):
             Address("POST", "/inbox/undo", self.undo, "inbox"),
             Address("POST", "/inbox/sort", self.sort, "inbox"),
             Address("POST", "/inbox/keep", self.keep, "edit"),
+            Address("GET", "/inbox/team", self.team, "inbox"),
+            Address("POST", "/inbox/team", self.answer, "inbox"),
             Address("GET", "/inbox/{id}", self.cluster, "inbox"),
         ]
 
@@ -145,10 +153,15 @@ class InboxArea(Area):
         asked = Filter.of(visit.query)
         found, page = self._page(asked)
         pages = max(1, -(-found.clusters // AT_ONCE))
-        firsts = {item.id: item for item in self.tools.inbox.items([group.first for group in found.groups])}
-        listed = [(group, firsts[group.first]) for group in found.groups if group.first in firsts]
+        wanted = [id_ for group in found.groups for id_ in (group.first, *group.members)]
+        items = {item.id: item for item in self.tools.inbox.items(wanted)}
+        listed = [
+            (group, items[group.first], [items[id_] for id_ in group.members if id_ in items])
+            for group in found.groups
+            if group.first in items
+        ]
         if visit.wants_json:
-            said = [_group_as_json(group, first) for group, first in listed]
+            said = [_group_as_json(group, first) for group, first, _ in listed]
             counts = {"clusters": found.clusters, "items": found.items, "page": page, "pages": pages}
             return JSONResponse({**counts, "found": said, "token": visit.form_token})
         unsorted = self.tools.inbox.unsorted()
@@ -161,6 +174,7 @@ class InboxArea(Area):
             listed=listed,
             clusters=found.clusters,
             total=found.items,
+            questions=self._questions(found.groups, items),
             page_number=page,
             pages=pages,
             kinds=KINDS,
@@ -173,6 +187,7 @@ class InboxArea(Area):
             ],
             lost=lost,
             last=self.tools.inbox.last_batch(visit.who.name),
+            passed_on=len(self.tools.inbox.passed_on()),
         )
 
     def _look(self) -> None:
@@ -184,12 +199,34 @@ class InboxArea(Area):
         """Return what is found, and the number of its page: the first, where the wanted one is not there any more."""
         wanted = asked.wanted(self.tools.now())
         if asked.search:
-            wanted = replace(wanted, ids=self._texts.holding(asked.search))
+            wanted = replace(wanted, ids=self._texts.holding(asked.search), pairs=self._pairs_named(asked.search))
         for number in (asked.page, 1):
             found = self.tools.inbox.page(wanted, asked.sort, most=AT_ONCE, skip=(number - 1) * AT_ONCE)
             if found.groups:
                 break
         return found, number
+
+    def _questions(self, groups: Sequence[Group], items: Mapping[int, Item]) -> dict[str, str]:
+        """Return what the pairs that are suggested for groups answer, in the language of the group."""
+        candidate, found = self.tools.candidate(), dict[str, str]()
+        for group in groups:
+            first = items.get(group.first)
+            known = first is not None and group.pair and first.language in candidate.base.catalogs
+            pair = candidate.pair(first.language, group.pair) if known and first is not None else None
+            if pair is not None:
+                found[group.pair] = pair.question
+        return found
+
+    def _pairs_named(self, words: str) -> frozenset[str]:
+        """Return the pairs, drafts among them, whose name or question holds all words."""
+        candidate, sought = self.tools.candidate(), fold(words).split()
+        known = [
+            (pair.id, pair.question) for language in candidate.base.catalogs for pair, _ in candidate.pairs(language)
+        ]
+        known += [
+            (name, (each.unfinished or {}).get("question", "")) for (_, name), each in candidate.unfinished.items()
+        ]
+        return frozenset(id_ for id_, question in known if all(word in _folded(f"{id_} {question}") for word in sought))
 
     def cluster(self, visit: StaffVisit) -> Response:
         return self._cluster_page(visit, _cluster_number(visit.parts["id"]))
@@ -261,16 +298,22 @@ class InboxArea(Area):
                 return self._refused(visit, back, "inbox_two_pairs")
             pair = target or items[0].pair
             return self._form(visit, wish, pair, draft_texts(items), items)  # type: ignore[arg-type]  # one of Adds
+        if wish == "new pair":
+            return self._begin_pair(visit, items)
         if wish not in SIMPLE:
             raise StaffProblem(HTTPStatus.BAD_REQUEST)
-        note = scrub(visit.said("note").strip()[:500], items[0].language).text if wish == "staff" else ""
+        note = visit.said("note").strip()[:MOST_ANSWER] if wish == "staff" else ""
         decision = Decision(wish, secrets.token_hex(8), [item.id for item in items], note=note)
         if (refused := self._stored(visit, decision, back)) is not None:
             return refused
-        if wish == "new pair" and not visit.wants_json:
-            clusters = dict.fromkeys(str(item.cluster or -item.id) for item in items)
-            return go_to(f"/new-pair?cluster={','.join(list(clusters)[:MOST_CLUSTERS])}")
         return self._done(visit, decision, back)
+
+    def _begin_pair(self, visit: StaffVisit, items: Sequence[Item]) -> Response:
+        """Go to the page of a new pair with these questions: they are decided when its draft is stored, not before."""
+        if not visit.may("edit"):
+            raise StaffProblem(HTTPStatus.FORBIDDEN)
+        to = f"/new-pair?cluster={','.join(str(-item.id) for item in items)}"
+        return JSONResponse({"state": "open", "to": f"{CONSOLE}{to}"}) if visit.wants_json else go_to(to)
 
     def _stored(self, visit: StaffVisit, decision: Decision, back: str) -> Response | None:
         """Store a decision; return what is said where somebody else was faster."""
@@ -299,7 +342,9 @@ class InboxArea(Area):
         ids = [_number(each) for each in visit.all_said("item")]
         for each in visit.all_said("cluster"):
             rows = self.tools.inbox.rows(Wanted(cluster=_cluster_number(each)))
-            ids += [row.id for row in sorted(rows, key=lambda row: (row.place, row.id))]
+            calm = [row for row in rows if row.kind != "urgent"]
+            # Emergencies among others, put together before they were kept apart, are chosen one by one.
+            ids += [row.id for row in sorted(calm or rows, key=lambda row: (row.place, row.id))]
         chosen = list(dict.fromkeys(ids))[:MOST_DECIDED]
         return [item for item in self.tools.inbox.items(chosen) if item.state == "open"]
 
@@ -381,6 +426,22 @@ class InboxArea(Area):
             return JSONResponse({"state": "open", "items": list(undone.items)})
         return go_to(_back(visit), told="inbox_undone")
 
+    def team(self, visit: StaffVisit) -> Response:
+        """Show what was handed to the team: who did, when, what colleagues answered, and that it is done."""
+        items = self.tools.inbox.passed_on()
+        pages = max(1, -(-len(items) // AT_ONCE))
+        page = min(Filter.of(visit.query).page, pages)
+        shown = items[(page - 1) * AT_ONCE : page * AT_ONCE]
+        return self.renderer.page("inbox_team", visit, items=shown, total=len(items), page_number=page, pages=pages)
+
+    def answer(self, visit: StaffVisit) -> Response:
+        done, said = visit.said("do") == "done", " ".join(visit.said("answer").split())[:MOST_ANSWER]
+        if not done and not said:
+            return go_to("/inbox/team", told="inbox_no_answer")
+        id_ = _number(visit.said("item"))
+        there = self.tools.inbox.answer(id_, said, done=done, by=visit.who, now=self.tools.now())
+        return go_to("/inbox/team", told="saved" if there else "inbox_decided_meanwhile")
+
     def sort(self, visit: StaffVisit) -> Response:
         job = self.tools.jobs.ask(SORT_JOB, {}, by=visit.who.name, now=self.tools.now())
         return JSONResponse({"job": job.id}) if visit.wants_json else go_to(f"/jobs/{job.id}")
@@ -389,6 +450,12 @@ class InboxArea(Area):
         """Let a text stay whose conversation is gone."""
         self.tools.inbox.keep(_number(visit.said("origin")), by=visit.who, now=self.tools.now())
         return JSONResponse({"kept": True}) if visit.wants_json else go_to("/inbox", told="saved")
+
+
+@lru_cache(maxsize=20_000)
+def _folded(text: str) -> str:
+    """Fold a question: that takes its time, and questions of pairs stay."""
+    return fold(text)
 
 
 def _number(written: str) -> int:
@@ -423,5 +490,7 @@ def _group_as_json(group: Group, first: Item) -> dict[str, object]:
         "size": group.size,
         "newest": group.newest.isoformat(),
         "kinds": dict(group.kinds),
+        "pair": group.pair,
+        "probability": group.probability,
         "representative": _item_as_json(first),
     }

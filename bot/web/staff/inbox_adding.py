@@ -11,20 +11,12 @@ from typing import Literal
 
 from bot.catalog.catalog import Author, Catalog, NearMiss, Pair, Variant
 from bot.curation.scrub import scrub
+from bot.editorial.candidate import Candidate, changed_draft
 from bot.editorial.inbox import Flaw, Item, Lost, Undone, flaw_of
 from bot.editorial.people import Person
-from bot.editorial.workbench import (
-    AddedNearMiss,
-    Candidate,
-    Origin,
-    Stale,
-    Workbench,
-    changed_draft,
-    pair_hash,
-    text_digest,
-)
+from bot.editorial.workbench import AddedNearMiss, Origin, Stale, Workbench, pair_hash, text_digest
 from bot.resources import data_folder
-from bot.text import NearCopies
+from bot.text import NearCopies, NearCopy, without_unseen
 
 Adds = Literal["variant", "near miss"]
 PATIENTS = "patients"  # who wrote it: authors are held out as a whole when the matcher is judged
@@ -63,6 +55,14 @@ def _released(catalog: Catalog) -> NearCopies:
     for text in _suites(catalog.name, catalog.language):
         known.add(text, "suite")
     return known
+
+
+def _stands(candidate: Candidate, language: str, copy: NearCopy) -> bool:
+    """Whether a text is still there: a draft may have taken it out of a pair that is released with it."""
+    if candidate.released_pair(language, copy.label) is None and (language, copy.label) not in candidate.drafts:
+        return True  # of a suite, and the like
+    pair = candidate.pair(language, copy.label)
+    return pair is not None and copy.text in (pair.question, *(each.text for each in pair.variants))
 
 
 def _drafted(candidate: Candidate, language: str) -> NearCopies:
@@ -116,12 +116,26 @@ class Adder:
         released, drafted = self._copies_in(candidate, language), _drafted(candidate, language)
         found = []
         for each in texts:
-            clean = " ".join(each.text.split())
+            clean = " ".join(without_unseen(each.text).split())
             flaw = flaw_of(clean) or personal(clean, language, sure=sure)
             copy = (released.find(clean) or drafted.find(clean)) if not flaw else None
             if not flaw and copy is None:
                 drafted.add(clean, "here")
             found.append(replace(each, text=clean, flaw=flaw, copy_of=copy.label if copy is not None else ""))
+        return found
+
+    def copies(self, texts: Sequence[str], language: str, *, besides: str) -> list[tuple[str, str]]:
+        """Return the texts that say nearly what stands elsewhere, each with where; `besides`: not in this pair."""
+        candidate = self.candidate()
+        if not texts or language not in candidate.base.catalogs:
+            return []
+        released, drafted = self._copies_in(candidate, language), _drafted(candidate, language)
+        found = []
+        for text in texts:
+            near = [each.find(text, besides=besides) for each in (released, drafted)]
+            copy = next((each for each in near if each is not None and _stands(candidate, language, each)), None)
+            if copy is not None:
+                found.append((text, copy.label))
         return found
 
     def _copies_in(self, candidate: Candidate, language: str) -> NearCopies:
@@ -204,6 +218,8 @@ def still_there(lost: Sequence[Lost], candidate: Candidate) -> list[tuple[Lost, 
             continue
         pair = candidate.pair(origin.language, origin.pair)
         texts = [variant.text for variant in pair.variants] if pair is not None else []
+        begun = candidate.unfinished.get((origin.language, origin.pair))
+        texts += [text for value in ((begun and begun.unfinished) or {}).values() for text in value.splitlines()]
         texts += [one.near_miss.text for one in candidate.near_misses if one.language == origin.language]
         texts += [one.text for one in candidate.base.catalogs[origin.language].near_misses]
         text = next((one for one in texts if text_digest(one) == origin.text), None)

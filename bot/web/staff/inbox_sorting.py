@@ -13,7 +13,7 @@ import numpy as np
 from bot.assistant import Assistant
 from bot.curation.clusters import Open, cluster
 from bot.curation.scrub import scrub
-from bot.editorial.inbox import Inbox, Item, Sorted, Wanted, named_as_before
+from bot.editorial.inbox import Asked, Inbox, Item, Sorted, Wanted, named_as_before
 from bot.editorial.jobs import Job
 from bot.ports import Vectors
 
@@ -65,30 +65,30 @@ class Sorter:
             return 0
         texts = [scrub(each.question, each.language).text for each in asked]
         assistant = self.assistant()
-        if assistant is None:
-            belongs = [Sorted(0, LAST)] * len(asked)
-        else:
-            belongs = self._joined(assistant, texts, [each.language for each in asked])
+        belongs = [Sorted(0, LAST)] * len(asked) if assistant is None else self._joined(assistant, texts, asked)
         self.inbox.add(list(zip(asked, texts, belongs, strict=True)))
         return len(asked)
 
-    def _joined(self, assistant: Assistant, texts: Sequence[str], languages: Sequence[str]) -> list[Sorted]:
-        """Return for new questions the nearest clusters, or new ones."""
+    def _joined(self, assistant: Assistant, texts: Sequence[str], asked: Sequence[Asked]) -> list[Sorted]:
+        """Return for new questions the nearest clusters of their language, or new ones; emergencies stay apart."""
         heads = self.inbox.representatives()
         self._learn(assistant, heads)
-        numbers = {language: [each.cluster for each in heads if each.language == language] for language in languages}
-        known = {language: [self._known[one][1] for one in numbers[language]] for language in numbers}
+        sides = [(each.language, each.kind == "urgent") for each in asked]
+        numbers = {
+            side: [each.cluster for each in heads if (each.language, each.kind == "urgent") == side] for side in sides
+        }
+        known = {side: [self._known[one][1] for one in numbers[side]] for side in numbers}
         free = max((each.cluster for each in heads), default=0) + 1
-        fits, found = suggested(assistant, texts, languages), list[Sorted]()
-        for vector, language, fit in zip(assistant.encoder.encode(texts), languages, fits, strict=True):
-            near = np.asarray(known[language]) @ vector if known[language] else np.zeros(1)
+        fits, found = suggested(assistant, texts, [each.language for each in asked]), list[Sorted]()
+        for vector, side, fit in zip(assistant.encoder.encode(texts), sides, fits, strict=True):
+            near = np.asarray(known[side]) @ vector if known[side] else np.zeros(1)
             best = int(near.argmax())
             if near[best] >= NEAR:
-                found.append(Sorted(numbers[language][best], LAST, *fit))
+                found.append(Sorted(numbers[side][best], LAST, *fit))
                 continue
             found.append(Sorted(free, 0, *fit))
-            numbers[language].append(free)
-            known[language].append(vector)
+            numbers[side].append(free)
+            known[side].append(vector)
             free += 1
         return found
 
@@ -149,7 +149,7 @@ def _together(assistant: Assistant, items: Sequence[Item], vectors: Sequence[Vec
         if few and language in assistant.languages:
             texts = _of_catalog(assistant, language)
             beside += [Open(-number, language, text) for number, text in enumerate(texts, len(beside) + 1)]
-    questions = [*(Open(each.id, each.language, each.text) for each in items), *beside]
+    questions = [*(Open(each.id, each.language, each.text, each.kind == "urgent") for each in items), *beside]
     more = assistant.encoder.encode([each.text for each in beside])
     groups = cluster(questions, np.concatenate([*vectors, more]) if beside else np.concatenate(vectors))
     members = [[each.id for each in group.members if each.id > 0] for group in groups]

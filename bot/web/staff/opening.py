@@ -6,15 +6,15 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from bot.assistant import Assistant
+from bot.catalog.approval import IsOurs
 from bot.catalog.catalog import language_files, locate
 from bot.catalog.site import open_site
-from bot.editorial.inbox import asked_of
-from bot.editorial.workbench import Candidate, Workbench
+from bot.editorial.candidate import Candidate
+from bot.editorial.workbench import Workbench
 from bot.languages.opening import open_languages
 from bot.ports import Records
 from bot.release.contents import Contents, shipped_form
@@ -105,6 +105,33 @@ class Bases:
         return tuple((str(each), each.stat().st_mtime_ns, each.stat().st_size) for each in (*files, *more))
 
 
+@dataclass
+class Candidates:
+    """Returns what the next release could be made of now. It is put together anew only when something of it changed.
+
+    Every page asks for it several times, for its badges and for itself; others change it in other processes.
+    """
+
+    newest: Callable[[], tuple[Contents, str]]
+    workbench: Workbench
+    approvers: Callable[[], frozenset[int]]
+    believed: IsOurs | None  # where only signatures count that the site's key vouches for
+    _known: tuple[tuple[Contents, str, frozenset[int], object], Candidate] | None = None
+
+    def __call__(self) -> Candidate:
+        (base, source), approvers = self.newest(), self.approvers()
+        # Asked for before it is read: what changes in between is read, and read once more by the next who asks.
+        state = (base, source, approvers, self.workbench.state(base.exam))
+        known = self._known
+        if known is not None and known[0][0] is base and known[0][1:] == state[1:]:
+            return known[1]
+        made = Candidate.of(base, source, self.workbench, approvers)
+        if self.believed is not None:
+            made = made.only_proven(self.believed)
+        self._known = (state, made)
+        return made
+
+
 def open_console(  # noqa: PLR0913 - what a console is made of
     catalog: str,
     settings: Settings,
@@ -114,6 +141,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     assistant: Callable[[], Assistant | None],
     questionnaire: Path | None = None,
     sample: bool = False,
+    answers: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> Console:
     """Open the console; `assistant` returns what answers patients now.
 
@@ -124,11 +152,13 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     workbench: Workbench = make_workbench(settings, request_id=request_id)
     bases = Bases(releases, folder, settings.site, questionnaire, settings)
 
-    def candidate() -> Candidate:
-        approvers = frozenset(each.id for each in people.all() if each.may("approve") and not each.closed)
-        return Candidate.of(*bases.newest(), workbench, approvers)
+    def approvers() -> frozenset[int]:
+        return frozenset(each.id for each in people.all() if each.may("approve") and not each.closed)
 
-    zone, place = _place(settings, folder)
+    zone, place = _place(settings, folder, sample=sample)
+    publisher = make_publisher(settings, now, zone=lambda: zone)
+    if publisher.accounts_only:
+        publisher.keys.prove(b"")  # without a key nobody could sign
     inbox = make_inbox(settings, request_id=request_id)
     people = make_people(settings, now, request_id=request_id)
     tools = Tools(
@@ -141,20 +171,22 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         releases=releases,
         records=records,
         calls=make_calls(settings, request_id=request_id) if settings.staff is not None else None,
-        candidate=candidate,
-        publisher=make_publisher(settings, now),
+        candidate=Candidates(
+            bases.newest, workbench, approvers, publisher.keys.believed() if publisher.accounts_only else None
+        ),
+        publisher=publisher,
         assistant=assistant,
         now=now,
         identity=make_identity(settings),
-        cluster=partial(asked_of, inbox),
         sample=sample,
+        answers=answers,
     )
     brought: list[type[Area]] = [part.load() for part in entry_points(group="klartext.console")]
     return make_console(tools, [*FIRST, *brought, *LAST], zone=zone, place=place)
 
 
-def _place(settings: Settings, folder: Path) -> tuple[tzinfo | None, str]:
-    if settings.site is None:
+def _place(settings: Settings, folder: Path, *, sample: bool) -> tuple[tzinfo | None, str]:
+    if settings.site is None and not sample:
         return None, ""
     today = datetime.now().astimezone().date()
     # Here its file is read and signed: it need not be approved yet.

@@ -35,7 +35,8 @@ class Overview(Area):
         if job is None:
             raise StaffProblem(HTTPStatus.NOT_FOUND)
         if visit.wants_json:
-            said = {"state": job.state, "share": job.share, "told": job.told, "result": job.result}
+            told = self.renderer.labels(visit.language).get(job.told, job.told)
+            said = {"state": job.state, "share": job.share, "told": told, "result": job.result}
             return JSONResponse(said)
         return self.renderer.page("job", visit, job=job)
 

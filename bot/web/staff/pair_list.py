@@ -11,7 +11,8 @@ from datetime import date, datetime
 from typing import Any, get_args
 
 from bot.catalog.catalog import Pair
-from bot.editorial.workbench import Candidate, Stage
+from bot.editorial.candidate import Candidate, Stage
+from bot.editorial.workbench import Draft
 from bot.release.contents import Contents
 from bot.web.staff.visit import whole_number
 
@@ -121,11 +122,12 @@ class Shelf:
                     changed=draft.changed_at if draft is not None else None,
                     changed_by=draft.changed_by if draft is not None else "",
                 )
+        for (language, pair_id), draft in candidate.unfinished.items():
+            found.setdefault(pair_id, {})[language] = _unfinished(draft)
         return [Row(id_, cells) for id_, cells in found.items()]
 
-    def chosen(self, candidate: Candidate, asked: Asked, *, now: datetime) -> list[Row]:
-        """Return the rows that are wanted, sorted."""
-        rows, today = self.rows(candidate, now=now), now.date()
+    def chosen(self, candidate: Candidate, rows: list[Row], asked: Asked, *, today: date) -> list[Row]:
+        """Return those of a candidate's rows that are wanted, sorted."""
         if asked.words:
             wanted = _plain(asked.words).split()
             rows = [row for row in rows if self._holds(candidate, row, wanted, asked.language)]
@@ -145,7 +147,9 @@ class Shelf:
     def _text(self, candidate: Candidate, language: str, pair_id: str) -> str:
         if self._base is not candidate.base:
             self._base, self._words = candidate.base, {}
-        draft = candidate.drafts.get((language, pair_id))
+        draft = candidate.written(language, pair_id)
+        if draft is not None and draft.unfinished is not None:
+            return _plain(" ".join((pair_id, *draft.unfinished.values())))
         if draft is not None and draft.pair is not None:
             return _searched(draft.pair)
         key = (language, pair_id)
@@ -153,6 +157,14 @@ class Shelf:
             released = candidate.released_pair(language, pair_id)
             self._words[key] = _searched(released) if released is not None else ""
         return self._words[key]
+
+
+def _unfinished(draft: Draft) -> Cell:
+    fields = draft.unfinished or {}
+    lines = fields.get("variants", "").splitlines()
+    at, by = draft.changed_at, draft.changed_by
+    question = fields.get("question", "")
+    return Cell(draft.language, question, "unfinished", len(lines), None, changed=at, changed_by=by)
 
 
 def _searched(pair: Pair) -> str:

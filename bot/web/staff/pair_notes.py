@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
@@ -19,8 +19,8 @@ from bot.catalog.lint import (
     lint_pair,
 )
 from bot.catalog.readability import formula, measure
-from bot.catalog.statements import sentences
 from bot.curation.highlights import highlights
+from bot.web.staff.wording import Label, in_words, said_of
 
 _MEASURED = ("short_answer", "answer", "easy_answer")
 
@@ -54,7 +54,7 @@ class Notes:
         return asdict(self)
 
 
-Labels = Mapping[str, str]
+Labels = Mapping[str, Label]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,15 @@ class Written:
         fields: By name.
         flaws: What is wrong with fields that make no pair, in a word, by name.
         pair: What they make, where they make one.
+        meant: What of the variants the flaw is about.
+        copies: Variants that say nearly what stands elsewhere: the text, and a pair's id or ``suite`` and the like.
     """
 
     fields: Mapping[str, str]
     flaws: Mapping[str, str]
     pair: Pair | None
+    meant: str = ""
+    copies: Sequence[tuple[str, str]] = ()
 
 
 def notes_on(
@@ -92,25 +96,31 @@ def notes_on(
                 found[f"{language}.{name}"] = _measured(key, text, language, target, labels)
         for name, flaw in typed.flaws.items():
             note = found.setdefault(f"{language}.{name}", Notes())
-            note.items.append(Item("error", labels["pairs_rule_schema"], labels[f"pairs_flaw_{flaw}"]))
+            note.items.append(
+                Item("error", labels["pairs_rule_schema"], labels[f"pairs_flaw_{flaw}"].format(text=typed.meant))
+            )
+        for text, place in typed.copies:
+            note = found.setdefault(f"{language}.variants", Notes())
+            where = labels.get(f"inbox_copy_{place.replace(' ', '_')}", f"„{place}“")
+            told = labels["pairs_copy"].format(text=text, where=where)
+            note.items.append(Item("error", labels["pairs_rule_near_copy"], told))
     pairs = {language: each.pair for language, each in written.items() if each.pair is not None}
     for each in lint_pair(catalogs, pairs, today=today) if pairs else ():
         note = found.setdefault(f"{each.language}.{each.field}", Notes())
         rule = labels.get(f"pairs_rule_{each.finding.rule.replace('-', '_')}", each.finding.rule)
         if each.finding.rule != "jargon":  # these are marked word by word
-            note.items.append(Item(each.finding.severity, rule, f"{each.finding.problem} {each.finding.remedy}"))
+            note.items.append(Item(each.finding.severity, rule, in_words(said_of(each.finding), labels)))
     return found
 
 
 def _measured(key: str, text: str, language: str, target: str, labels: Labels) -> Notes:
-    read, parts, how = measure(text, language), len(sentences(text)), formula(language)
-    figure = labels["pairs_figure"].format(
-        words=read.words, sentences=parts, mean=f"{read.words_per_sentence:.0f}", ease=f"{read.reading_ease:.0f}"
-    )
+    read, how = measure(text, language), formula(language)
+    ease, mean = f"{read.reading_ease:.0f}", f"{read.words_per_sentence:.1f}".replace(".", labels["decimal_point"])
+    figure = labels["pairs_figure"].format(words=read.words, sentences=read.sentences, mean=mean, ease=ease)
     aim = int(target) if target.isascii() and target.isdigit() and len(target) < 4 else None
     if key == "short_answer":
         least = how.short if how is not None else 0
-        good = parts <= SHORT_SENTENCES and read.words <= SHORT_WORDS and read.reading_ease >= least
+        good = read.sentences <= SHORT_SENTENCES and read.words <= SHORT_WORDS and read.reading_ease >= least
         wanted = labels["pairs_wanted_short"].format(n=SHORT_SENTENCES, words=SHORT_WORDS, ease=f"{least:.0f}")
     elif key == "easy_answer":
         most = EASY_WORDS if aim is None else max(EASY_WORDS, round(EASY_SHARE * aim))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -10,7 +11,9 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import COUNTRIES, Pair
-from bot.editorial.inbox import MARK
+from bot.catalog.exchange.tables import for_excel
+from bot.editorial.candidate import Candidate, Stage
+from bot.editorial.inbox import MARK, Decided, Decision, asked_of, chosen_of
 from bot.editorial.pair_fields import (
     COUNTRY_TEXTS,
     SOURCE,
@@ -24,10 +27,11 @@ from bot.editorial.pair_fields import (
     unknown_names,
 )
 from bot.editorial.word_diff import Piece, word_diff
-from bot.editorial.workbench import Backing, Candidate, Draft, Origin, Stage, Stale, pair_hash, text_digest
+from bot.editorial.workbench import UNFINISHED, Backing, Draft, Origin, Stale, pair_hash, text_digest
+from bot.text import unseen_in, without_unseen
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions
-from bot.web.staff.inbox_adding import personal
+from bot.web.staff.inbox_adding import Adder, personal
 from bot.web.staff.pair_list import PAGE, SORTS, STAGES, Asked, Row, Shelf, as_csv, as_json, stage_counts
 from bot.web.staff.pair_notes import Notes, Written, notes_on
 from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
@@ -38,6 +42,7 @@ from bot.web.staff.visit import StaffVisit
 MOST_LONG, MOST_OTHER = {"variants": 400_000}, 10_000
 MOST_ID = 80
 MOST_DIGITS = 3  # of the number of a source
+TRIES = 3  # while others decide at the same moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,9 @@ class Side:
         changes: What changed in the release since the draft began, as (field, pieces).
         flaws: What is wrong, in a word, by field.
         pair: What the fields make; None: nothing, or no pair.
+        cleaned: The fields of which characters were taken out that no screen shows.
+        meant: The new variants with what may be somebody's name, day or number.
+        copies: New variants that say nearly what stands elsewhere, each with where.
     """
 
     language: str
@@ -77,6 +85,14 @@ class Side:
     changes: Sequence[tuple[str, Sequence[Piece]]] = ()
     flaws: dict[str, str] = field(default_factory=dict)
     pair: Pair | None = None
+    cleaned: Sequence[str] = ()
+    meant: str = ""
+    copies: Sequence[tuple[str, str]] = ()
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether nothing is wrong but what is not written yet: it may be kept as an unfinished draft."""
+        return bool(self.flaws) and set(self.flaws.values()) == {"empty"}
 
     @property
     def is_removed(self) -> bool:
@@ -108,6 +124,7 @@ class Pairs(Area):
         super().__init__(tools, renderer)
         self._shelf = Shelf()
         self._collisions = Collisions(tools)
+        self._adder = Adder(tools.workbench, tools.candidate)
 
     def addresses(self) -> Sequence[Address]:
         return [
@@ -127,14 +144,17 @@ class Pairs(Area):
 
     def list(self, visit: StaffVisit) -> Response:
         candidate, asked, now = self.tools.candidate(), Asked.of(visit.query), self.tools.now()
-        rows = self._shelf.chosen(candidate, asked, now=now)
+        everything = self._shelf.rows(candidate, now=now)
+        rows = self._shelf.chosen(candidate, everything, asked, today=now.date())
         if visit.wants_json:
             return JSONResponse({"source": candidate.source, "pairs": as_json(rows)})
         if visit.query.get("as") == "csv":
             headers = {"Content-Disposition": f'attachment; filename="{candidate.exam}-pairs.csv"'}
             return Response(as_csv(rows), media_type="text/csv; charset=utf-8", headers=headers)
+        if visit.query.get("as") == "excel":
+            headers = {"Content-Disposition": f'attachment; filename="{candidate.exam}-pairs.csv"'}
+            return Response(for_excel(as_csv(rows)), media_type="text/csv; charset=utf-8", headers=headers)
         start = (asked.page - 1) * PAGE
-        everything = self._shelf.rows(candidate, now=now)
         return self.renderer.page(
             "pairs",
             visit,
@@ -164,7 +184,8 @@ class Pairs(Area):
         candidate = self.tools.candidate()
         sides = [Side(language, {}) for language in candidate.base.catalogs]
         # What patients asked, as the inbox has it, becomes the variants of the new pair.
-        for language, texts in self.tools.cluster(visit.query.get("cluster", "")).items():
+        items = chosen_of(self.tools.inbox, visit.query.get("cluster", ""))
+        for language, texts in asked_of(self.tools.inbox, items).items():
             for side in (each for each in sides if each.language == language):
                 side.fields["variants"] = "\n".join(texts)
                 side.fields["question"] = next(iter(texts), "")
@@ -173,13 +194,13 @@ class Pairs(Area):
     def add(self, visit: StaffVisit) -> Response:
         candidate, pair_id = self.tools.candidate(), visit.said("id").strip()
         taken = any(candidate.pair(language, pair_id) is not None for language in candidate.base.catalogs)
-        taken = taken or any(name == pair_id for _, name in candidate.drafts)
+        taken = taken or any(name == pair_id for _, name in (*candidate.drafts, *candidate.unfinished))
         known_as = "" if taken else pair_id  # what is typed is not to be compared with that other pair
         sides = [self._typed(visit, candidate, language, known_as) for language in candidate.base.catalogs]
         typed = [side for side in sides if side.fields]
         flaw = "taken" if taken else "id" if any("id" in side.flaws for side in typed) else ""
         flaw = flaw or ("id" if not 0 < len(pair_id) <= MOST_ID else "" if typed else "nothing")
-        if flaw or any(side.flaws for side in typed):
+        if flaw or any(_is_flawed(visit, side) for side in typed):
             return self._page(visit, candidate, pair_id, sides, id_flaw=flaw, status=HTTPStatus.BAD_REQUEST)
         return self._store(visit, candidate, pair_id, sides)
 
@@ -188,7 +209,7 @@ class Pairs(Area):
         sides = [self._typed(visit, candidate, language, pair_id) for language in candidate.base.catalogs]
         if not any(side.draft is not None or side.marks for side in sides):
             raise StaffProblem(HTTPStatus.NOT_FOUND)
-        if any(side.flaws or side.conflicts for side in sides):
+        if any(_is_flawed(visit, side) or side.conflicts for side in sides):
             status = HTTPStatus.CONFLICT if any(side.conflicts for side in sides) else HTTPStatus.BAD_REQUEST
             return self._page(visit, candidate, pair_id, sides, status=status)
         return self._store(visit, candidate, pair_id, sides)
@@ -198,13 +219,13 @@ class Pairs(Area):
         stored, conflicting = 0, False
         for number, side in enumerate(sides):
             rebase = bool(visit.said(f"{side.language}.rebase"))
-            if side.pair is None or not (touched(side.fields, side.marks) or rebase):
+            if (side.pair is None and not side.can_wait) or not (touched(side.fields, side.marks) or rebase):
                 continue
             released = candidate.released_pair(side.language, pair_id)
             hashed = pair_hash(released) if released is not None else ""
             dormant = candidate.dormant.get((side.language, pair_id))
             draft = side.draft or dormant or Draft(candidate.exam, side.language, pair_id, None, hashed)
-            content = side.pair.model_dump(mode="json")
+            content = side.pair.model_dump(mode="json") if side.pair is not None else {UNFINISHED: dict(side.fields)}
             draft = replace(draft, content=content, base=hashed if rebase else draft.base)
             try:
                 origins = self._origins(visit, draft)
@@ -217,20 +238,37 @@ class Pairs(Area):
                 both = [self._typed(visit, fresh, each.language, pair_id) for each in sides[number:]]
                 kept = [self._stored(fresh, each.language, pair_id) for each in sides[:number]]
                 return self._page(visit, fresh, pair_id, [*kept, *both], status=HTTPStatus.CONFLICT)
-        return go_to(f"/pairs/{pair_id}", told="pairs_saved" if stored else "pairs_unchanged")
+        if stored:
+            self._decide_asked(visit, pair_id)
+        saved = "pairs_saved_cleaned" if any(side.cleaned for side in sides) else "pairs_saved"
+        saved = "pairs_saved_copies" if any(side.copies for side in sides) else saved
+        return go_to(f"/pairs/{pair_id}", told=saved if stored else "pairs_unchanged")
+
+    def _decide_asked(self, visit: StaffVisit, pair_id: str) -> None:
+        """Decide the questions that a pair was begun with, now that it is stored; what others decided stays."""
+        for _ in range(TRIES):
+            ids = [item.id for item in chosen_of(self.tools.inbox, visit.said("cluster"))]
+            decision = Decision("new pair", secrets.token_hex(8), ids, pair_id)
+            try:
+                if ids:
+                    self.tools.inbox.decide(decision, by=visit.who, now=self.tools.now())
+            except Decided:
+                continue
+            return
 
     def _origins(self, visit: StaffVisit, draft: Draft) -> Sequence[Origin]:
         """Return from which conversations the texts of a pair come that was begun in the inbox.
 
         A text that was put in other words may come from any of them.
         """
-        asked = self.tools.cluster(visit.said("cluster")).get(draft.language, {})
-        pair, everybody = draft.pair, sorted({name for name in asked.values() if name})
-        if pair is None or not everybody:
-            return []
+        items = chosen_of(self.tools.inbox, visit.said("cluster"))
+        asked = asked_of(self.tools.inbox, items).get(draft.language, {})
+        everybody = sorted({name for name in asked.values() if name})
+        fields = draft.unfinished or (fields_of(draft.pair) if draft.pair is not None else {})
+        texts = [fields.get("question", ""), *fields.get("variants", "").splitlines()]
         return [
             Origin(draft.exam, draft.language, draft.name, text_digest(text), name)
-            for text in (pair.question, *(each.text for each in pair.variants))
+            for text in filter(None, texts)
             for name in ([asked[text]] if asked.get(text) else everybody)
         ]
 
@@ -238,7 +276,7 @@ class Pairs(Area):
         """Draft that a pair goes, in the languages that are named; a draft of what was never released just goes."""
         candidate, pair_id = self.tools.candidate(), visit.parts["id"]
         for language in visit.all_said("language"):
-            draft, released = candidate.drafts.get((language, pair_id)), candidate.released_pair(language, pair_id)
+            draft, released = candidate.written(language, pair_id), candidate.released_pair(language, pair_id)
             if draft is None and released is None:
                 continue
             if str(draft.version if draft is not None else 0) != visit.said(f"{language}.version"):
@@ -252,24 +290,25 @@ class Pairs(Area):
                     self.tools.workbench.save(gone, by=visit.who, now=self.tools.now())
             except Stale:
                 return go_to(f"/pairs/{pair_id}", told="pairs_stale")
+        return self._back(pair_id, "pairs_removed")
+
+    def _back(self, pair_id: str, told: str) -> Response:
+        """Go to a pair's page, or to the list where nothing of it is left."""
         left = self.tools.candidate()
-        there = any(name == pair_id for _, name in left.drafts)
+        there = any(name == pair_id for _, name in (*left.drafts, *left.unfinished))
         there = there or any(left.released_pair(language, pair_id) for language in left.base.catalogs)
-        return go_to(f"/pairs/{pair_id}" if there else "/pairs", told="pairs_removed")
+        return go_to(f"/pairs/{pair_id}" if there else "/pairs", told=told)
 
     def give_up(self, visit: StaffVisit) -> Response:
         pair_id, language = visit.parts["id"], visit.said("language")
-        candidate = self.tools.candidate()
-        draft = candidate.drafts.get((language, pair_id))
+        draft = self.tools.candidate().written(language, pair_id)
         if draft is None or str(draft.version) != visit.said("version"):
             return go_to(f"/pairs/{pair_id}", told="pairs_stale")
         try:
             self.tools.workbench.drop(draft, by=visit.who, now=self.tools.now())
         except Stale:
             return go_to(f"/pairs/{pair_id}", told="pairs_stale")
-        there = any(name == pair_id and code != language for code, name in candidate.drafts)
-        there = there or any(candidate.released_pair(code, pair_id) for code in candidate.base.catalogs)
-        return go_to(f"/pairs/{pair_id}" if there else "/pairs", told="pairs_given_up")
+        return self._back(pair_id, "pairs_given_up")
 
     # --- while somebody types -----------------------------------------------------------------------------------------
 
@@ -287,7 +326,7 @@ class Pairs(Area):
     def collisions(self, visit: StaffVisit) -> Response:
         candidate, pair_id = self.tools.candidate(), visit.parts["id"]
         sides = [self._stored(candidate, language, pair_id) for language in candidate.base.catalogs]
-        if all(side.pair is None for side in sides):
+        if all(side.pair is None and side.draft is None for side in sides):
             raise StaffProblem(HTTPStatus.NOT_FOUND)
         return self._collide(visit, candidate, sides, "pair_collisions_page", pair_id)
 
@@ -305,12 +344,15 @@ class Pairs(Area):
 
     def _stored(self, candidate: Candidate, language: str, pair_id: str) -> Side:
         """Return a side as it stands."""
-        draft = candidate.drafts.get((language, pair_id))
+        draft = candidate.written(language, pair_id)
         released = candidate.released_pair(language, pair_id)
         pair = draft.pair if draft is not None else released
-        fields = fields_of(pair) if pair is not None else {}
+        fields = _fields_as(draft, pair)
         side = Side(language, fields, marks=marks_of(fields), draft=draft, pair=pair)
         self._describe(side, candidate, pair_id)
+        if draft is not None:
+            new = _new_lines(fields, [released] if released is not None else [])
+            side.copies = self._adder.copies(new, language, besides=pair_id)
         return side
 
     def _describe(self, side: Side, candidate: Candidate, pair_id: str) -> None:
@@ -318,9 +360,11 @@ class Pairs(Area):
         draft, released = side.draft, candidate.released_pair(side.language, pair_id)
         side.version = draft.version if draft is not None else 0
         side.base = pair_hash(released) if released is not None else ""
-        if draft is not None or released is not None:
+        if draft is not None and draft.unfinished is not None:
+            side.stage = "unfinished"
+        elif draft is not None or released is not None:
             side.stage = candidate.stage(side.language, pair_id, now=self.tools.now())
-        if draft is not None and candidate.is_outdated(draft):
+        if draft is not None and draft.unfinished is None and candidate.is_outdated(draft):
             old, new = dict(seen_texts(draft.pair)), dict(seen_texts(released))
             names = dict.fromkeys([*new, *old])
             changes = [(name, word_diff(new.get(name, ""), old.get(name, ""))) for name in names]
@@ -337,12 +381,14 @@ class Pairs(Area):
             for name, value in own.items()
             if not name.startswith("take.") and name != "rebase" and tidy(value)
         }
-        draft = candidate.drafts.get((language, pair_id))
+        cleaned = [name for name, text in fields.items() if name in touched(fields, marks) and unseen_in(text)]
+        fields |= {name: tidy(without_unseen(fields[name])) for name in cleaned}
+        draft = candidate.written(language, pair_id)
         current = draft.pair if draft is not None else candidate.released_pair(language, pair_id)
-        now = fields_of(current) if current is not None else {}
+        now = _fields_as(draft, current)
         for name in (name for name, side in taken.items() if side == "theirs"):
             fields[name] = now.get(name, "")
-        side = Side(language, fields, marks=marks, draft=draft)
+        side = Side(language, fields, marks=marks, draft=draft, cleaned=cleaned)
         self._describe(side, candidate, pair_id)
         stands = str(side.version) == version and (side.version > 0 or side.base == base)
         changed = touched(fields, marks)
@@ -360,22 +406,27 @@ class Pairs(Area):
             pair = Typed(fields, visit.who.name).pair(pair_id or "-", candidate.base.catalogs[language], known)
         except BadFields as bad:
             side.flaws = dict(bad.flaws)
-            return side
-        side.flaws = unknown_names(pair, lambda other: candidate.pair(language, other) is not None)
+        else:
+            side.flaws = unknown_names(pair, lambda other: candidate.pair(language, other) is not None)
+            side.pair = pair
         # What rules took out of a patient's question stands there as a mark: it is no way to ask.
-        marked = {"question": pair.question, "variants": "\n".join(each.text for each in pair.variants)}
+        marked = {name: fields.get(name, "") for name in ("question", "variants")}
         side.flaws |= {name: "long" for name, text in fields.items() if len(text) > MOST_LONG.get(name, MOST_OTHER)}
         side.flaws |= {name: "mark" for name, text in marked.items() if MARK.search(text)}
-        old = {each.text for other in known for each in other.variants}
-        if any(personal(each.text, language, sure=True) for each in pair.variants if each.text not in old):
-            side.flaws.setdefault("variants", "personal")
-        side.pair = pair
+        new = _new_lines(fields, known)
+        side.copies = self._adder.copies(new, language, besides=pair_id)
+        sure = bool(visit.said("sure"))
+        found = {line: flaw for line in new if (flaw := personal(line, language, sure=sure))}
+        if found:
+            # What is surely about somebody comes first: it is not for anybody to confirm.
+            side.flaws.setdefault("variants", "personal" if "personal" in found.values() else "name")
+            side.meant = "; ".join(found)
         return side
 
     def _notes(self, visit: StaffVisit, candidate: Candidate, sides: Sequence[Side]) -> dict[str, Notes]:
         return notes_on(
             candidate.base.catalogs,
-            {side.language: Written(side.fields, side.flaws, side.pair) for side in sides},
+            {side.language: Written(side.fields, side.flaws, side.pair, side.meant, side.copies) for side in sides},
             self.renderer.labels(visit.language),
             today=self.tools.now().date(),
         )
@@ -411,6 +462,7 @@ class Pairs(Area):
             cluster=visit.query.get("cluster", "") or visit.said("cluster"),
             may_edit=visit.may("edit"),
             line=line,
+            cleaned=any(side.cleaned for side in sides),
         )
 
 
@@ -422,6 +474,28 @@ def _conflicts(
         here, there = fields.get(name, ""), now.get(name, "")
         if name in theirs and here != there:
             yield Conflict(name, there, word_diff(there, here), name in mine)
+
+
+def _fields_as(draft: Draft | None, pair: Pair | None) -> dict[str, str]:
+    """Return the fields of a side as they stand: of an unfinished draft, as they were typed."""
+    if draft is not None and draft.unfinished is not None:
+        return dict(draft.unfinished)
+    return fields_of(pair) if pair is not None else {}
+
+
+def _is_flawed(visit: StaffVisit, side: Side) -> bool:
+    """Whether a side cannot be stored as whoever typed it wants it stored."""
+    return bool(side.flaws) and not (side.can_wait and visit.said("unfinished"))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _new_lines(fields: Mapping[str, str], known: Sequence[Pair]) -> list[str]:
+    """Return the variants that none of these pairs has."""
+    old = {_line(each.text) for other in known for each in other.variants}
+    return [line for line in map(_line, fields.get("variants", "").splitlines()) if line and line not in old]
 
 
 def _marks(written: str) -> dict[str, str]:

@@ -9,10 +9,11 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from bot.catalog.approval import text_hash
+from bot.editorial.candidate import Candidate
 from bot.editorial.shown import site_texts
 from bot.editorial.site_draft import flaw_of_site
 from bot.editorial.word_diff import word_diff
-from bot.editorial.workbench import SITE_DRAFT, Candidate, Draft, Stale
+from bot.editorial.workbench import SITE_DRAFT, Draft, Stale
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import go_to
 from bot.web.staff.visit import StaffVisit
@@ -44,7 +45,7 @@ class Place(Area):
         if text == candidate.site_text:
             return go_to("/place", told="pairs_unchanged")
         if flaw := flaw_of_site(text, candidate.base, today=self.tools.now().date()):
-            return self._page(visit, candidate, text, flaw=flaw)
+            return self._page(visit, candidate, text, flaw=self.renderer.told_of(flaw, visit.language))
         made = draft or Draft(candidate.exam, "", SITE_DRAFT, None, _hash(candidate))
         try:
             self.tools.workbench.save(replace(made, content={"text": text}), by=visit.who, now=self.tools.now())

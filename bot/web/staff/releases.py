@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import date
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,21 +13,27 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from bot.editorial.acts import Act
+from bot.editorial.candidate import Candidate
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person
-from bot.editorial.workbench import Candidate
-from bot.errors import BadData, KlartextError, UserFixable
+from bot.editorial.workbench import NEAR_MISS
+from bot.errors import BadData, KlartextError, StopNotNoted, UserFixable
 from bot.release.contents import Contents
-from bot.release.publishing import require_sound, summary
-from bot.release.release import Release, Side, Unpacked, differences, make_manifest
-from bot.release.stops import Stops
+from bot.release.publishing import Standstill, errors_of
+from bot.release.release import Release, Side, Unpacked, differences
+from bot.release.stops import StopKind, Stops
+from bot.web.logs import request_id
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
 from bot.web.staff.tools import Refused, Verdict
 from bot.web.staff.visit import StaffVisit, whole_number
+from bot.web.staff.wording import Said, said_of
 
+log = logging.getLogger("klartext")
 PUBLISH, CHECK, SWITCH = "publish", "check", "switch"  # kinds of jobs
 MOST_NOTE = 200
+MOST_SAID = 10  # of what lint finds
 PREPARING_S = 900.0
 SHARE_OF_CHECKS = 0.8  # of a job's progress
 
@@ -44,6 +52,7 @@ class ReleasePages(Area):
             Address("POST", "/releases/{number}/roll-back", self.roll_back, "release"),
             Address("GET", "/stop", self.stop_page, "release", menu="menu_stop"),
             Address("POST", "/stop/pair", self.withdraw, "release"),
+            Address("POST", "/stop/lift", self.lift, "release"),
             Address("POST", "/stop/chat", self.close, "release"),
             Address("POST", "/stop/end", self.open_again, "release"),
         ]
@@ -52,7 +61,8 @@ class ReleasePages(Area):
         if not person.may("release"):
             return {}
         candidate = self.tools.candidate()
-        return {"menu_releases": len(candidate.ready(now=self.tools.now())) + len(candidate.near_misses)}
+        now = self.tools.now()
+        return {"menu_releases": len(candidate.ready(now=now)) + len(candidate.ready_near_misses(now=now))}
 
     def works(self) -> Mapping[str, Work]:
         return {PUBLISH: self._publish, CHECK: self._check, SWITCH: self._switch}
@@ -65,8 +75,9 @@ class ReleasePages(Area):
         blocked = [
             (each.what, standing)
             for each in candidate.other_subjects()
-            if (standing := candidate.standing(each, now=now)) != "approved"
+            if not each.what.startswith(NEAR_MISS) and (standing := candidate.standing(each, now=now)) != "approved"
         ]
+        near_misses = candidate.ready_near_misses(now=now)
         if visit.wants_json:
             return JSONResponse([self._told(each, in_force) for each in all_])
         return self.renderer.page(
@@ -74,12 +85,13 @@ class ReleasePages(Area):
             visit,
             status=status,
             line=line,
-            releases=[(each, summary(each)) for each in all_],
+            releases=[(each, _holds(each)) for each in all_],
             in_force=in_force,
             source=candidate.source,
             ready=ready,
             waiting=len(candidate.drafts) - len(ready),
-            near_misses=candidate.near_misses,
+            near_misses=near_misses,
+            near_misses_waiting=len(candidate.near_misses) - len(near_misses),
             blocked=blocked,
             unsigned=self._unsigned(candidate),
             has_key=tools.settings.release_key is not None,
@@ -102,8 +114,29 @@ class ReleasePages(Area):
         """Show what patients would see differently with a release made now."""
         with TemporaryDirectory() as folder:
             contents, _, lines = self._gathered(Path(folder))
-        del contents
-        return self.renderer.page("release_next", visit, lines=lines)
+        candidate, number = self.tools.candidate(), self.tools.releases.in_force()
+        ready = candidate.ready(now=self.tools.now())
+        return self.renderer.page(
+            "release_next",
+            visit,
+            lines=lines,
+            old=self.tools.publisher.existing(number).name if number is not None else "",
+            source=candidate.source,
+            ready=len(ready),
+            waiting=len(candidate.drafts) - len(ready),
+            unfinished=len(candidate.unfinished),
+            unsigned=self._unsigned(candidate),
+            standstill=self._standstill(contents),
+        )
+
+    def _standstill(self, contents: Contents) -> Standstill:
+        """Return what a release made now would do to the stops; nothing where there can be none."""
+        tools, now = self.tools, self.tools.now()
+        try:
+            manifest = tools.publisher.manifest(contents)
+        except UserFixable:
+            return Standstill()
+        return tools.publisher.standstill(Release(0, now, "", "", manifest, ""))
 
     def _gathered(self, folder: Path) -> tuple[Contents, Unpacked, list[str]]:
         """Write a candidate's files and read them back; return it with what patients would see differently."""
@@ -162,13 +195,15 @@ class ReleasePages(Area):
             "release",
             visit,
             release=chosen,
-            summary=summary(chosen),
+            holds=_holds(chosen),
             lines=list(differences(old, new)) + (_learned(old.contents, new.contents) if old is not None else []),
             other=other,
             in_force=in_force,
             numbers=[each.number for each in self.tools.releases.all() if each.number != chosen.number],
             approved=chosen.content["approved"],
             left_out=chosen.content["left_out"],
+            standstill=publisher.standstill(chosen),
+            after_reset=chosen.after_reset,
         )
 
     def activate(self, visit: StaffVisit) -> Response:
@@ -195,35 +230,70 @@ class ReleasePages(Area):
             line=line,
             acts=list(reversed(acts)),
             now=Stops.of(acts),
-            pairs=sorted({pair for pairs in shown.values() for pair in pairs}),
+            pairs=(pairs := sorted({pair for pairs in shown.values() for pair in pairs})),
+            questions={pair: self._question(visit, pair) for pair in (*pairs, *Stops.of(acts).withdrawn)},
         )
 
+    def _question(self, visit: StaffVisit, pair_id: str) -> str:
+        """Return what a pair answers, in the language of who asks where it is there; empty: it is not there now."""
+        candidate = self.tools.candidate()
+        languages = sorted(candidate.base.catalogs, key=lambda language: language != visit.language)
+        found = (candidate.released_pair(language, pair_id) for language in languages)
+        return next((pair.question for pair in found if pair is not None), "")
+
     def withdraw(self, visit: StaffVisit) -> Response:
-        return self._stopped(visit, lambda by, why: self.tools.publisher.withdraw(visit.said("pair"), by=by, why=why))
+        pair = visit.said("pair")
+        return self._stopped(visit, "withdraw", lambda by, why: self.tools.publisher.withdraw(pair, by=by, why=why))
+
+    def lift(self, visit: StaffVisit) -> Response:
+        pair = visit.said("pair")
+        return self._stopped(visit, "lift", lambda by, why: self.tools.publisher.lift(pair, by=by, why=why))
 
     def close(self, visit: StaffVisit) -> Response:
-        return self._stopped(visit, lambda by, why: self.tools.publisher.close(by=by, why=why))
+        return self._stopped(visit, "close", lambda by, why: self.tools.publisher.close(by=by, why=why))
 
     def open_again(self, visit: StaffVisit) -> Response:
         """Open the chat: the second person gives login and password on the same form."""
         login, people = visit.said("login").strip(), self.tools.people
-        entry, secret = people.enter(login, visit.said("password"), now=self.tools.now())
+        now, whence = self.tools.now(), visit.whence
+        entry, secret = people.enter(login, visit.said("password"), now=now, whence=whence)
         second = people.by_login(login)
         if entry == "code":
-            entry = people.enter_code(secret, visit.said("code"), now=self.tools.now())
+            entry = people.enter_code(secret, visit.said("code"), now=now, whence=whence)
         if secret:
             people.leave(secret)
-        if entry != "in" or second is None or not second.may("release"):
+        if entry != "in" or second is None or second.one_time or not second.may("release"):
             return self.stop_page(visit, line=self.renderer.labels(visit.language)["stop_second_wrong"], status=400)
-        return self._stopped(visit, lambda by, why: self.tools.publisher.open_again(by, second.name, why=why))
+        return self._stopped(
+            visit,
+            "open",
+            lambda by, why: self.tools.publisher.open_again(by, second.name, why=why),
+            second=second.name,
+        )
 
-    def _stopped(self, visit: StaffVisit, stop: Callable[[str, str], None]) -> Response:
+    def _stopped(
+        self, visit: StaffVisit, kind: StopKind, stop: Callable[[str, str], object], *, second: str = ""
+    ) -> Response:
         why = visit.said("why").strip()[:MOST_NOTE]
         try:
             stop(visit.who.name, why)
+        except StopNotNoted as error:
+            self._note_stop(visit, kind, second)
+            return self.stop_page(visit, line=self.renderer.told_of(error, visit.language))
         except UserFixable as error:
-            return self.stop_page(visit, line=str(error), status=400)
-        return go_to("/stop", told="stop")
+            return self.stop_page(visit, line=self.renderer.told_of(error, visit.language), status=400)
+        self._note_stop(visit, kind, second)
+        return go_to("/stop", told="stop_sample" if self.tools.sample else "stop")
+
+    def _note_stop(self, visit: StaffVisit, kind: StopKind, second: str) -> None:
+        """Note a stop in the trail once it is in force; why stands in the audit log. No trail is in its way."""
+        what = f"pair {visit.said('pair')}" if kind in ("withdraw", "lift") else "chat"
+        after = {"second": second} if second else {}
+        act = Act(self.tools.now(), visit.who.name, kind, what, after=after, request_id=request_id())
+        try:
+            self.tools.acts.note(act)
+        except KlartextError as error:
+            log.error("a stop is in force and not in the trail", exc_info=error, extra={"fields": {"action": kind}})
 
     def _chosen(self, visit: StaffVisit) -> Release:
         written = visit.parts["number"]
@@ -251,14 +321,17 @@ class ReleasePages(Area):
             made, verdicts = self._made(by, note, tell)
         if job.wanted["activate"] and tools.releases.in_force() != made.number:
             share = SHARE_OF_CHECKS + 0.1
-            tools.publisher.activate(made.number, by=by, wait_s=PREPARING_S, tell=lambda line: tell(share, line))
+            tools.publisher.activate(
+                made.number, by=by, wait_s=PREPARING_S, tell=lambda _: tell(share, "job_waits_for_processes")
+            )
         return {"to": f"/releases/{made.number}", "verdicts": verdicts}
 
     def _made(self, by: str, note: str, tell: Callable[[float, str], None]) -> tuple[Release, list[dict[str, Any]]]:
         tools, candidate = self.tools, self.tools.candidate()
-        ready = candidate.ready(now=tools.now())
+        now = tools.now()
+        ready, near_misses = candidate.ready(now=now), candidate.ready_near_misses(now=now)
         with TemporaryDirectory() as folder:
-            place = candidate.write(Path(folder), now=tools.now(), drafts=ready)
+            place = candidate.write(Path(folder), now=now, drafts=ready)
             verdicts = self._checked(place, tell)
             if any(each["passed"] is False for each in verdicts):
                 raise Refused([Verdict(**each) for each in verdicts])
@@ -266,7 +339,7 @@ class ReleasePages(Area):
             contents = self._read(place)
             # One row in one transaction: whoever is killed before it leaves the old state, after it the new one.
             made = tools.publisher.make(contents, place.exam, by=by, note=note)
-        tools.workbench.released(candidate.exam, ready, candidate.near_misses)
+        tools.workbench.released(candidate.exam, ready, near_misses)
         return made, verdicts
 
     def _check(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
@@ -278,13 +351,7 @@ class ReleasePages(Area):
 
     def _checked(self, place: Unpacked, tell: Callable[[float, str], None]) -> list[dict[str, Any]]:
         tools = self.tools
-        verdicts = [_verdict("check_lint", lambda: require_sound(place.exam, today=tools.now().date()))]
-
-        def approved() -> None:
-            contents = self._read(place)
-            make_manifest(contents, now=tools.now(), stops=tools.releases.stops(), program=tools.publisher.program)
-
-        verdicts.append(_verdict("check_approved", approved))
+        verdicts = [_sound(place.exam, today=tools.now().date()), self._approved(place)]
         if not any(each.passed is False for each in verdicts):
             for number, check in enumerate(tools.checks):
                 begun, width = SHARE_OF_CHECKS * number / len(tools.checks), SHARE_OF_CHECKS / len(tools.checks)
@@ -293,12 +360,31 @@ class ReleasePages(Area):
         folder = f"{place.exam.parents[1]}/"
         return [{**asdict(each), "line": each.line.replace(folder, "")} for each in verdicts]
 
+    def _approved(self, place: Unpacked) -> Verdict:
+        """Say whether all is signed that a release needs."""
+        tools, now, name = self.tools, self.tools.now(), "check_approved"
+        try:
+            contents = self._read(place)
+        except (BadData, KlartextError) as error:
+            return Verdict(name, False, str(error), said=[Said("check_unreadable", {"told": str(error)})])
+        try:
+            tools.publisher.manifest(contents)
+        except (BadData, KlartextError) as error:
+            said = [
+                Said("check_not_signed", {"what": what, "standing": standing})
+                for what, standing in contents.standings(now).items()
+                if not what.startswith("pair ") and standing != "approved"
+            ]
+            return Verdict(name, False, str(error), to="/to-sign", said=said or [Said("check_no_pair")])
+        return Verdict(name, True, "")
+
     def _switch(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
         """Have all processes prepare a release, and put it into force."""
         number, by, publisher = int(job.wanted["number"]), str(job.wanted["by"]), self.tools.publisher
 
         def waiting(line: str) -> None:
-            tell(0.5, line)
+            del line  # it is a command's
+            tell(0.5, "job_waits_for_processes")
 
         if job.wanted["move"] == "activate":
             publisher.activate(number, by=by, wait_s=PREPARING_S, tell=waiting)
@@ -307,12 +393,24 @@ class ReleasePages(Area):
         return {"to": "/releases"}
 
 
-def _verdict(name: str, require: Callable[[], None]) -> Verdict:
-    try:
-        require()
-    except (BadData, KlartextError) as error:
-        return Verdict(name, False, str(error))
-    return Verdict(name, True, "")
+def _holds(each: Release) -> Said:
+    """Return what a release holds, for pages: how many pairs by language, and whether its names are of accounts."""
+    content = each.content
+    counts = {language: len(pairs) for language, pairs in content["shown"].items()}
+    versions = "/".join(dict.fromkeys(content["versions"].values()))
+    label = "release_holds_verified" if each.has_verified_names else "release_holds_typed"
+    return Said(label, {"exam": content["exam"], "versions": versions, "counts": counts})
+
+
+def _sound(exam: Path, *, today: date) -> Verdict:
+    """Say whether lint calls something an error, and the first of what it calls so."""
+    errors = errors_of(exam, today=today)
+    if not errors:
+        return Verdict("check_lint", True, "")
+    said = [said_of(each) for each in errors[:MOST_SAID]]
+    if len(errors) > MOST_SAID:
+        said.append(Said("finding_more", {"n": len(errors) - MOST_SAID}))
+    return Verdict("check_lint", False, errors[0].as_line(), said=said)
 
 
 def _learned(old: Contents, new: Contents) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from bot.editorial.people import Task
-from bot.errors import BadData
+from bot.errors import BadData, UserFixable
 from bot.web.middleware import CONSOLE
 from bot.web.page.rendering import HERE as PAGE
 from bot.web.page.rendering import StaticFile, static_file
 from bot.web.staff.visit import StaffVisit
+from bot.web.staff.wording import Label, in_words, said_of
 
 HERE = Path(__file__).parent
 LANGUAGES = ("de", "en")
@@ -44,20 +46,20 @@ class StaffProblem(Exception):
         self.line = line
 
 
-def load_texts(folders: Sequence[Path]) -> dict[str, dict[str, str]]:
+def load_texts(folders: Sequence[Path]) -> dict[str, dict[str, Label]]:
     """Return the labels of all areas by language.
 
     Raises:
         BadData: A label stands twice, or not in every language.
     """
-    found: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
+    found: dict[str, dict[str, Label]] = {language: {} for language in LANGUAGES}
     for folder in folders:
         for language, own in found.items():
             for path in sorted((folder / "texts" / language).glob("*.yaml")):
                 read = yaml.safe_load(path.read_text(encoding="utf-8"))
                 if twice := sorted(set(own) & set(read)):
                     raise BadData(f"{path}: the label {twice[0]!r} stands in another file, too. Rename one of them.")
-                own |= {key: str(value).strip() for key, value in read.items()}
+                own |= {key: Label(str(value).strip()) for key, value in read.items()}
     first, second = (set(found[language]) for language in LANGUAGES)
     if odd := sorted(first ^ second):
         raise BadData(f"Labels of the console: {', '.join(odd[:5])} are not in every language. Add or remove them.")
@@ -94,11 +96,15 @@ class StaffRenderer:
         self.menu: Sequence[MenuItem] = ()
         self.badges: Any = lambda person: {}
 
-    def labels(self, language: str) -> Mapping[str, str]:
+    def labels(self, language: str) -> Mapping[str, Label]:
         return self._labels[language]
 
+    def told_of(self, error: UserFixable, language: str) -> str:
+        """Return what a page says of an error that somebody can mend."""
+        return in_words(said_of(error), self._labels[language])
+
     def page(self, name: str, visit: StaffVisit, *, status: int = 200, **values: Any) -> Response:
-        """Return a page of a template; it finds `t` (labels), `visit` and the handler's values."""
+        """Return a page of a template; it finds `t` (labels), `say`, `visit` and the handler's values."""
         person = visit.person
         labels = self._labels[visit.language]
         told = labels.get(f"told_{visit.query.get('told', '')}", "")
@@ -107,6 +113,7 @@ class StaffRenderer:
             **{"told": told, "line": "", **values},
             page=name,
             t=labels,
+            say=partial(in_words, labels=labels),
             lang=visit.language,
             visit=visit,
             menu=[each for each in self.menu if person is not None and person.may(each.task)],

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from http import HTTPStatus
 
 from starlette.responses import Response
 
-from bot.catalog.approval import FORM, PEOPLE, SITE, Standing, Subject
+from bot.catalog.approval import FORM, PEOPLE, SITE, SPOKEN, Standing, Subject
 from bot.catalog.catalog import Pair
+from bot.editorial.candidate import Candidate
 from bot.editorial.pair_fields import seen_texts
 from bot.editorial.people import Person
 from bot.editorial.shown import form_texts, site_texts
 from bot.editorial.word_diff import Piece, word_diff
-from bot.editorial.workbench import Candidate, Draft, Signature, Stale
+from bot.editorial.workbench import NEAR_MISS, Draft, Signature, Stale
 from bot.errors import BadData
+from bot.settings import ACCOUNTS
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import StaffProblem, go_to
 from bot.web.staff.visit import StaffVisit, whole_number
 
 PAGE = 50
 A_YEAR, LONGEST = timedelta(days=365), timedelta(days=3 * 366)  # how long a signature holds, and at most
-KINDS = ("draft", "pair", SITE, "sentences", FORM)
+KINDS = ("draft", "pair", NEAR_MISS, SITE, *SPOKEN, FORM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ class Signing(Area):
     def sign(self, visit: StaffVisit) -> Response:
         candidate, now, what = self.tools.candidate(), self.tools.now(), visit.said("what")
         subject = _subject(candidate, what)
+        if not visit.said("text"):
+            raise StaffProblem(HTTPStatus.BAD_REQUEST)
         if subject.text != visit.said("text"):
             return self._page(visit, candidate, what, line="sign_changed", status=HTTPStatus.CONFLICT)
         why = candidate.may_sign(visit.who, subject, now=now)
@@ -109,7 +113,18 @@ class Signing(Area):
         if visit.said("read") != "yes":
             return self._page(visit, candidate, what, line="sign_unread", status=HTTPStatus.BAD_REQUEST)
         person = visit.who
-        given = Signature(subject.what, subject.text, person.id, person.name, now, until)
+        given = self._proven(
+            Signature(
+                subject.what,
+                subject.text,
+                person.id,
+                person.name,
+                now,
+                until,
+                seen=candidate.seen_of(subject),
+                after_reset=person.was_reset(now),
+            )
+        )
         try:
             self.tools.workbench.sign(candidate.exam, [given], after=candidate.signatures)
         except Stale:
@@ -120,6 +135,13 @@ class Signing(Area):
             following = next((each for each in left if each.kind == visit.said("next")), left[0])
             return go_to(f"/to-sign/text?what={following.subject.what.replace(' ', '%20')}", told="sign_done")
         return go_to("/to-sign", told="sign_done")
+
+    def _proven(self, given: Signature) -> Signature:
+        """Have the site's key vouch for a signature; without a key it stays a name, where the site lets names count."""
+        settings = self.tools.settings
+        if settings.release_key is None and settings.approvals != ACCOUNTS:
+            return given
+        return replace(given, proof=self.tools.publisher.keys.prove(given.said))
 
     def _page(
         self, visit: StaffVisit, candidate: Candidate, what: str, *, line: str = "", status: int = 200
@@ -172,7 +194,11 @@ def _unsigned(candidate: Candidate, now: datetime) -> Iterator[Waiting]:
     for subject in candidate.other_subjects():
         kind, *rest = subject.what.split()
         standing = candidate.standing(subject, now=now)
-        if standing != "approved" and not (kind == SITE and candidate.site_draft is not None):
+        if kind == NEAR_MISS and standing != "approved":
+            pair = candidate.pair(rest[1], rest[0])
+            title = pair.question if pair is not None else rest[0]
+            yield Waiting(kind, subject, standing, None, rest[1], rest[0], title)
+        elif standing != "approved" and not (kind == SITE and candidate.site_draft is not None):
             yield Waiting(kind, subject, standing, language=rest[0] if rest else "", name=kind)
     for (language, pair_id), subject in candidate.base.pair_subjects.items():
         standing = candidate.standing(subject, now=now)
@@ -188,9 +214,10 @@ def shown_texts(candidate: Candidate, subject: Subject) -> list[ShownText]:
         pair_id, language = rest
         now, before = candidate.pair(language, pair_id), candidate.released_pair(language, pair_id)
         return _compared(seen_texts(before), seen_texts(now))
-    if kind == "sentences":
-        sentences = list(candidate.base.wording.sentences.get(rest[0], {}).items())
-        return _compared(sentences, sentences)
+    if (said := candidate.base.said(subject.what)) is not None:
+        return _compared(list(said.items()), list(said.items()))
+    if kind == NEAR_MISS:
+        return [ShownText(str(n), each.near_miss.text) for n, each in enumerate(candidate.near_misses_of(subject), 1)]
     if kind == FORM:
         texts = form_texts(candidate.base.form or {})
         return _compared(texts, texts)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.assistant import Assistant
 from bot.editorial.acts import Acts
+from bot.editorial.candidate import Candidate
 from bot.editorial.inbox import Inbox
 from bot.editorial.jobs import Jobs
 from bot.editorial.login import Identity
 from bot.editorial.people import People, Person
-from bot.editorial.workbench import Candidate, Workbench
+from bot.editorial.workbench import Workbench
 from bot.errors import UserFixable
 from bot.ports import Records
 from bot.release.publishing import Publisher
 from bot.release.release import Releases, Unpacked
 from bot.settings import Settings
 from bot.staff.calls import Calls
+from bot.web.staff.wording import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +30,16 @@ class Verdict:
     Attributes:
         check: Its name, a label of the console.
         passed: Whether a release may be made; None: it could not tell, and is not in the way.
-        line: What it found, in one line.
+        line: What it found, in one line, as commands say it.
         to: The page that shows more, below `/console`; empty: there is none.
+        said: The same for pages, which say it in their own language; empty: they show `line`.
     """
 
     check: str
     passed: bool | None
     line: str
     to: str = ""
+    said: Sequence[Said] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +83,7 @@ class Tools:
         assistant: Returns what answers patients now; None while nothing is ready.
         now: The clock, in the time of the place.
         identity: The hospital's identity provider; None where nobody logs in by one.
-        cluster: Returns what patients asked of one matter in the inbox, by its number: by language, each scrubbed text
-            with the name that logs have for its conversation.
+        answers: Returns what a patient has answered to the form in a conversation so far, line by line.
         sample: Whether this is the sample: everything is shown, nothing is approved.
         tops: Return what areas let the dashboard show to somebody, in a language.
     """
@@ -99,7 +102,7 @@ class Tools:
     assistant: Callable[[], Assistant | None]
     now: Callable[[], datetime]
     identity: Identity | None = None
-    cluster: Callable[[str], Mapping[str, Mapping[str, str]]] = field(default=lambda _: {})
     sample: bool = False
+    answers: Callable[[str], Sequence[str]] = field(default=lambda _: ())
     checks: list[Check] = field(default_factory=list)
     tops: list[Callable[[Person, str], Sequence[Top]]] = field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from starlette.responses import Response
 
@@ -13,6 +13,18 @@ from bot.web.staff.area import Address, Area
 from bot.web.staff.visit import StaffVisit, whole_number
 
 AT_ONCE = 100
+
+
+def about(what: str, labels: Mapping[str, str]) -> str:
+    """Return what an act was done to, such as ``pair duration de``, in words; what has none stays as it is."""
+    kind, _, rest = what.partition(" ")
+    if what.startswith("near miss "):
+        kind, rest = "near-miss", what.removeprefix("near miss ")
+    named, _, language = rest.rpartition(" ")
+    if f"language_{language or rest}" in labels:
+        rest = f"{named} ({labels[f'language_{language or rest}']})".strip()
+    label = labels.get(f"trail_of_{kind}") or labels.get(f"sign_kind_{kind}") or labels.get(f"job_{kind}")
+    return f"{label} {rest}".strip() if label else what
 
 
 class Trail(Area):
@@ -33,7 +45,10 @@ class Trail(Area):
             before=whole_number(before),
             most=AT_ONCE,
         )
-        return self.renderer.page("trail", visit, acts=acts, asked=asked, more=len(acts) == AT_ONCE)
+        labels = self.renderer.labels(visit.language)
+        told = [(act, labels.get(f"trail_did_{act.action.replace(' ', '_')}", act.action)) for act in acts]
+        told_of = {act.what: about(act.what, labels) for act in acts}
+        return self.renderer.page("trail", visit, told=told, told_of=told_of, asked=asked, more=len(acts) == AT_ONCE)
 
     def as_fhir(self, visit: StaffVisit) -> Response:
         acts = list(self.tools.acts.all())

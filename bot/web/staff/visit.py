@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.editorial.people import Person, Task
+from bot.editorial.people import HERE, Person, Task, Whence
 from bot.settings import LOOPBACK_HOSTS
+from bot.web.middleware import address_of
 from bot.web.page.visit import accepted, cookie_name, fields, form_token, fresh_session, from_us
 
 MOST_DIGITS = 9
 MOST_FIELDS = 4000  # a pair has some hundreds of variants
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}|new\.[A-Za-z0-9_-]{43}")
-SESSION, LOOK, PENDING = "staff", "staff-look", "staff-login"  # names of cookies
+SESSION, LOOK, PENDING, DEVICE = "staff", "staff-look", "staff-login", "staff-device"  # names of cookies
 A_YEAR_S, HALF_A_DAY_S, TEN_MINUTES_S = 31_536_000, 43_200, 600
 
 
@@ -38,6 +39,7 @@ class StaffVisit:
         wants_json: Whether a program asks, not a person.
         pending: What the browser must come back with from the identity provider; empty where it went to none.
         file: Name and bytes of the file that came with the form; None where there was none.
+        whence: Where it comes from; a browser that nobody has logged in with yet gets a secret of its own.
     """
 
     path: str
@@ -52,6 +54,7 @@ class StaffVisit:
     wants_json: bool = False
     pending: str = ""
     file: tuple[str, bytes] | None = None
+    whence: Whence = HERE
 
     @property
     def who(self) -> Person:
@@ -89,6 +92,7 @@ def read_staff_visit(request: Request, body: bytes, languages: Sequence[str]) ->
     secure = request.url.scheme == "https" or (request.url.hostname or "") not in LOOPBACK_HOSTS
     secret = request.cookies.get(cookie_name(SESSION, secure=secure), "")
     chosen = request.cookies.get(cookie_name(LOOK, secure=secure), "")
+    device = request.cookies.get(cookie_name(DEVICE, secure=secure), "")
     wanted = (chosen, *accepted(request.headers.get("accept-language", "")), languages[0])
     return StaffVisit(
         path=request.url.path,
@@ -101,6 +105,7 @@ def read_staff_visit(request: Request, body: bytes, languages: Sequence[str]) ->
         own_form=from_us(request),
         wants_json="application/json" in request.headers.get("accept", ""),
         pending=request.cookies.get(cookie_name(PENDING, secure=secure), ""),
+        whence=Whence(address_of(request.scope), device if SECRET.fullmatch(device) else fresh_secret()),
     )
 
 
@@ -120,6 +125,11 @@ def keep_secret(response: Response, visit: StaffVisit, secret: str) -> None:
 def keep_pending(response: Response, visit: StaffVisit, pending: str) -> None:
     """Put into a response what the browser must come back with from the identity provider; empty: take it away."""
     _keep(response, visit, PENDING, pending, TEN_MINUTES_S if pending else 0)
+
+
+def keep_device(response: Response, visit: StaffVisit) -> None:
+    """Have the browser say from now on that somebody logged in with it: strangers cannot lock them out there."""
+    _keep(response, visit, DEVICE, visit.whence.device, A_YEAR_S)
 
 
 def keep_language(response: Response, visit: StaffVisit, language: str) -> None:

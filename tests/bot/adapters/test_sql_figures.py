@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -17,6 +16,7 @@ from bot.adapters.sql_staff import SqlCalls
 from bot.adapters.sql_tables import FlagRow, TurnRow
 from bot.editorial.figures import Response, days_of, responses
 from bot.ports import Exchange, StoredConversation, StoredTurn
+from tests.bot.web.staff.consoles import put_to
 from tests.postgresql import emptied
 
 VIENNA = ZoneInfo("Europe/Vienna")
@@ -101,7 +101,7 @@ def test_the_time_to_the_first_answer_counts_from_the_call_and_what_the_program_
     assert SqlFigures(engine).calls(UNTIL, UNTIL + timedelta(days=1)) == []
 
 
-def test_twenty_thousand_questions_are_counted_within_the_time_of_a_page(engine: Engine) -> None:
+def test_twenty_thousand_questions_are_counted_by_the_database_and_not_fetched(engine: Engine) -> None:
     begun = datetime(2026, 1, 1, tzinfo=UTC)
     decisions = ("answered", "answered", "clarify", "declined", "urgent")
     store(
@@ -113,15 +113,13 @@ def test_twenty_thousand_questions_are_counted_within_the_time_of_a_page(engine:
     )
     figures, until = SqlFigures(engine), begun + timedelta(days=365)
 
-    took = []
-    for _ in range(3):
-        started = time.perf_counter()
+    with put_to(engine) as found:
         days = days_of(figures, begun, until, VIENNA)
         asked = figures.newest_questions(begun, until, most=1000)
         pairs = figures.by_pair(begun, until)
         figures.calls(begun, until)
-        took.append(time.perf_counter() - started)
 
     assert sum(day.questions for day in days) == 20_000
     assert (len(asked), sum(pairs.values())) == (1000, 8_000)
-    assert min(took) < 0.3, took
+    # However many questions there are: what takes as long as they are many is done by the database.
+    assert len(found) < 10, found

@@ -3,6 +3,7 @@
 import pytest
 
 from bot.catalog.readability import Readability, measure, syllables
+from bot.catalog.statements import sentences
 
 
 @pytest.mark.parametrize(
@@ -52,8 +53,12 @@ def test_numbers_count_as_words_of_a_text_but_have_no_syllables() -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "12 34", "…"])
 def test_text_without_words_measures_zero(text: str) -> None:
-    assert measure(text, "de") == Readability(0, 0.0, 0.0)
+    assert measure(text, "de") == Readability(0, 0, 0.0)
 
 
-def test_a_colon_ends_a_sentence_but_an_abbreviation_inside_does_not_start_one() -> None:
-    assert measure("Wichtig: Kein Deo.", "de").words_per_sentence == pytest.approx(1.5)
+@pytest.mark.parametrize("text", ["Wichtig: Kein Deo. Kommen Sie um 10.30 Uhr!", "Ja. 5 von 100 Frauen. Sonst nicht."])
+def test_sentences_are_those_that_lint_names_and_their_mean_and_number_make_all_words(text: str) -> None:
+    found = measure(text, "de")
+
+    assert found.sentences == len(sentences(text))
+    assert found.words_per_sentence * found.sentences == pytest.approx(found.words)

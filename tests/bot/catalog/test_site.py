@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from bot import BadData
-from bot.catalog.site import FACTS, Site, open_site, sample_site
+from bot.catalog.site import FACTS, Site, open_site, sample_site, site_findings
 from bot.resources import data_folder
 
 TODAY = date(2026, 11, 23)
@@ -70,6 +70,30 @@ def test_an_exam_may_say_a_fact_otherwise(tmp_path: Path) -> None:
     assert there is not None
     assert there.text("hours", "de") == own["de"] != here.text("hours", "de")
     assert there.text("phone", "de") == here.text("phone", "de")
+
+
+@pytest.mark.parametrize(
+    ("phone", "said", "holds"),
+    [
+        ("030 23125 100", "Rufen Sie 03023125100 an.", True),
+        ("030 23125 100", "Mo-Fr 8-12 030/23125-100.", True),
+        ("030 23125-100", "(030) 23125\u00a0100", True),
+        ("030 23125 100", "Rufen Sie 030 23125 1001 an.", False),
+        ("030 23125 10", "Rufen Sie 030 23125 100 an.", False),
+        ("030 23125 100", "Rufen Sie 030 23125 101 an.", False),
+    ],
+)
+def test_a_number_is_compared_by_its_digits_by_lint_as_where_it_is_served(
+    tmp_path: Path, phone: str, said: str, holds: bool
+) -> None:
+    path = _file(tmp_path, phone=phone, facts={"phone": {"de": said}})
+    found = [each.problem for each in site_findings(path, exam=EXAM, languages=("de",))]
+
+    assert (found == []) == holds
+    assert all(each.startswith("the texts of `phone` do not all hold the number") for each in found)
+    if not holds:
+        with pytest.raises(BadData, match="do not all hold the number"):
+            open_site(path, exam=EXAM, languages=("de",), sample=True, today=TODAY)
 
 
 @pytest.mark.parametrize(

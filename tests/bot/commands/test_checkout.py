@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from bot.commands.qa import qa
+from bot.editorial.candidate import Candidate
 from bot.editorial.exchange import changes_in, check_out, other_files
 from bot.editorial.people import Person
-from bot.editorial.workbench import SITE_DRAFT, Candidate, Draft, Signature, pair_hash
+from bot.editorial.workbench import SITE_DRAFT, Draft, Signature, pair_hash
 from bot.release.contents import Contents
 from bot.resources import data_folder
 from bot.settings import Settings

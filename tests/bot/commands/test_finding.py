@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -16,10 +17,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_releases import SqlReleases
 from bot.adapters.sql_staff import SqlCalls
 from bot.adapters.text_cipher import new_key
 from bot.outbox_ports import pseudonym
 from bot.ports import Exchange, StoredConversation, StoredTurn
+from bot.release.release import Release
 from bot.resources import data_folder
 from bot.sentences.reply import Content, Interface, Reply, write_reply
 from bot.sentences.shown_texts import text_hash
@@ -96,6 +99,7 @@ def test_one_command_says_what_a_patient_was_shown_at_a_moment(staff: Staff) -> 
     assert done.stdout.decode().splitlines() == [
         f"{'a' * 32}  {NOW - DAY:%Y-%m-%d %H:%M} UTC  {at:%Y-%m-%d %H:%M} UTC  page      de  2 turns",
         f"  {at:%Y-%m-%d %H:%M:%S} UTC  wrote: einfacher",
+        "    of no release",
         f"    shown: [pain@{easy} easy_answer] Es drückt kurz.",
         f"    choice 1: [duration@{long} answer] Zehn Minuten.",
         f"  {at + MINUTE:%Y-%m-%d %H:%M:%S} UTC  staff (Frau Roth): take",
@@ -163,8 +167,47 @@ def test_a_text_is_called_back_from_everybody_it_was_shown_to(staff: Staff) -> N
     assert f"patient pat-berta  shown 1 time, first {NOW + MINUTE:%Y-%m-%d %H:%M}" in to_whom.stdout.decode()
     (found,) = json.loads(of_one.stdout)
     assert (found["patient"], found["shown_at"]) == ("pat-anna", [(NOW - DAY).isoformat()])
-    assert none.stdout == b"0 conversations\n"
-    assert b"No text pain@000000000000 was ever shown here: `--shown pain` lists those that were." in none.stderr
+    assert (none.returncode, none.stdout) == (2, b"")
+    known = f"{name} (answer, de), pain@{text_hash(EASY.text)[:12]} (easy_answer, de)"
+    said = f"klartext: No text pain@000000000000 was ever shown here. Of this pair were: {known}."
+    assert none.stderr.decode().splitlines()[-1] == said
+
+
+@pytest.mark.parametrize("asked", ["pian", "pian@" + "0" * 12])
+def test_a_pair_that_there_never_was_is_refused_with_the_nearest(staff: Staff, asked: str) -> None:
+    none = staff("records", "find", "--shown", asked)
+
+    assert (none.returncode, none.stdout) == (2, b"")
+    said = "klartext: No pair 'pian' was ever shown here. The nearest: pain. See `klartext qa list`."
+    assert none.stderr.decode().splitlines()[-1] == said
+
+
+def test_what_was_shown_names_its_release_and_who_approved_each_text(staff: Staff, filled: SqlRecords) -> None:
+    approved = {
+        "pair pain de": {"by": "Dr. Anna Berg, Dr. Bert Tal", "on": "2026-11-20"},
+        "sentences de": {"by": "Dr. Cara Roth, Dr. Anna Berg", "on": "2026-11-19"},
+    }
+    manifest = json.dumps({"exam": "small", "shown": {"de": ["pain", "costs"]}, "approved": approved})
+    releases = SqlReleases(filled.engine)
+    made = releases.add(lambda number: Release(number, NOW, "Anna", "", manifest, ""), b"")
+    reply = Reply("de", (Interface("hello", "Guten Tag."), HURTS))
+    turn = replace(_turn("c" * 32, 2, NOW + 5 * MINUTE, "und jetzt?", reply), release=made.name)
+    filled.add_turn(turn)
+
+    shown = staff("records", "find", "--patient", "pat-berta", "--show").stdout.decode().splitlines()
+    (found,) = json.loads(staff("records", "find", "--patient", "pat-berta", "--show", "--json").stdout)
+
+    assert shown[-6:-1] == [
+        f"    of release {made.number}@{made.hash[:12]}",
+        "    shown: Guten Tag.",
+        "      approved by Dr. Cara Roth, Dr. Anna Berg on 2026-11-19",
+        f"    shown: [pain@{text_hash(HURTS.text)[:12]} answer] Es kann kurz drücken.",
+        "      approved by Dr. Anna Berg, Dr. Bert Tal on 2026-11-20",
+    ]
+    assert found["told"][1]["release"] == made.name
+    assert found["told"][1]["shown"][1]["approved"] == approved["pair pain de"]
+    # Nobody has seen this pair yet: that is an answer, not a mistake.
+    assert staff("records", "find", "--shown", "costs").stdout == b"0 texts of 'costs' were shown\n"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -115,3 +116,35 @@ def test_what_is_wrong_with_a_database_is_told_apart_and_no_driver_is_quoted(tol
     assert said in str(found)
     assert "secret" not in str(found)
     assert "10.0.0.1" not in str(found)
+
+
+LOOKING = (("stop", "list"), ("release", "list"), ("staff", "list"), ("staff", "trail"))
+
+
+@pytest.mark.parametrize("command", LOOKING, ids=" ".join)
+def test_who_looks_is_told_which_database_was_looked_at(
+    staff: Callable[..., CompletedProcess[bytes]], records: SqlRecords, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    _serving(records, timedelta())
+
+    said = staff(*command).stderr.decode()
+
+    assert said.endswith(f" on sqlite:///{tmp_path / 'klartext.db'}: 1 process serves from it.\n")
+    assert "new database" not in said
+
+
+def test_an_account_in_a_folder_without_a_database_says_that_it_made_one(
+    staff: Callable[..., CompletedProcess[bytes]], tmp_path: Path
+) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("Sonne Wiese Ordner Kamm", encoding="utf-8")
+    account = ("--name", "Anna Berg", "--role", "admin", "--password-file", str(secret))
+
+    first, second = staff("staff", "add", "anna", *account), staff("staff", "list")
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    where = f"sqlite:///{tmp_path / 'klartext.db'}"
+    assert f"{where}: a new database, which this command made: no service has run on it yet." in first.stderr.decode()
+    assert f"{where}: no service has run on it yet." in second.stderr.decode()
+    minute = staff("staff", "trail").stdout.decode().splitlines()[0].split()
+    assert re.fullmatch(r"[A-Z]{2,5}|[+-]\d{2,4}", minute[3])  # the zone of the time before it

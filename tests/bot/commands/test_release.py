@@ -90,7 +90,7 @@ def test_a_release_is_refused_for_what_lint_calls_an_error(department: Departmen
 
 def test_who_signed_what_is_listed(department: Department) -> None:
     shown = department.run("qa", "approve", department.exam).stdout
-    assert shown.startswith("4 unsigned\n")
+    assert shown.startswith("6 unsigned\n")
     department.run("qa", "approve", department.exam, "--by", "Dr. Berg", "--until", "2099-01-31", "--what", "pain")
 
     said = department.run("qa", "approve", department.exam, "--json").stdout
@@ -99,6 +99,12 @@ def test_who_signed_what_is_listed(department: Department) -> None:
     assert found["pair pain de"]["standing"] == "one signature"
     assert found["pair pain de"]["by"] == "Dr. Berg"
     assert found["pair costs de"]["standing"] == "unsigned"
+    assert {"page de", "foreign", "sentences de"} < set(found)
+    word_by_word = department.run(
+        "qa", "approve", department.exam, "--what", "page", "--what", "foreign", "--show"
+    ).stdout
+    assert "consent_box: Ich bin einverstanden." in word_by_word
+    assert "fr foreign_german" in word_by_word
 
 
 @pytest.mark.parametrize(
@@ -106,7 +112,11 @@ def test_who_signed_what_is_listed(department: Department) -> None:
     [
         (["qa", "approve", "EXAM", "--by", "A", "--until", "2020-01-01"], "`--until` is '2020-01-01', which is over"),
         (["qa", "approve", "EXAM", "--by", "A"], "`--until` is ''. Write a day such as 2027-06-30"),
-        (["qa", "approve", "EXAM", "--what", "everything"], "`--what` is 'everything'. Name one of pairs, sentences"),
+        (
+            ["qa", "approve", "EXAM", "--what", "everything"],
+            "`--what` is 'everything'. Name one of foreign, page, pairs, sentences,",
+        ),
+        (["qa", "approve", "EXAM", "--what", "language"], "The catalog has no language of the site's own. Name one of"),
         (["release", "activate", "7"], "There is no release 7"),
         (["release", "rollback"], "No other release was ever in force"),
         (["release", "diff", "3"], "There is no release 3"),

@@ -136,3 +136,15 @@ def test_the_report_marks_the_threshold_that_is_used(questions: list[Open], vect
 
     assert lines[0] == "8 questions, 3 things asked"
     assert sum("<- used" in line for line in lines) == 1
+
+
+def test_emergencies_never_stand_in_a_group_with_other_questions(embedded_encoder: EmbeddedEncoder) -> None:
+    texts = ["Meine Brustwarze juckt", "Die Brust juckt", "Mir juckt die Brust", "Ich habe Druck auf der Brust"]
+    texts += ["meine brustwarze juckt", "Die Brustwarze juckt mich", "Die Brust drückt und juckt"]
+    opens = [Open(number, "de", text, number in (3, 4)) for number, text in enumerate(texts)]
+    same = np.ones((len(texts), 8), dtype=np.float32)
+
+    for vectors in (same, embedded_encoder.encode(texts)):
+        found = cluster(opens, vectors)
+        assert sorted(id_ for ids in _ids(found) for id_ in ids) == list(range(len(texts)))
+        assert all(len({member.urgent for member in each.members}) == 1 for each in found)

@@ -228,7 +228,7 @@ def test_a_release_holds_the_language_and_is_served_from_it_whatever_lies_on_the
     unsigned = _gathered(exam, languages)
     assert unsigned.standings(NOW)["language fr"] == "unsigned"
     sign(exam, "A", "B", what="pair", gathered=unsigned)
-    sign(exam, "A", "B", what="sentences", gathered=_gathered(exam, languages))
+    sign(exam, "A", "B", what=("sentences", "page", "foreign"), gathered=_gathered(exam, languages))
     with pytest.raises(
         UserFixable, match=r"What the language fr is made of cannot .*`klartext qa approve --what language`"
     ):
@@ -262,6 +262,11 @@ def test_another_text_of_a_language_takes_its_approval_and_is_told_as_a_differen
     changed = _gathered(exam, languages)
 
     stands = changed.standings(NOW)
-    assert (stands["language fr"], stands["sentences fr"]) == ("changed", "changed")
+    assert (stands["language fr"], stands["sentences fr"], stands["page fr"]) == ("changed", "changed", "approved")
     assert "~ language fr" in list(differences(Compared(signed, {}), Compared(changed, {})))
     assert in_folder(languages)["fr"] == changed.languages["fr"]
+    labels = languages / "fr" / "page.yaml"
+    labels.write_text(
+        labels.read_text(encoding="utf-8").replace("consent_box: ", "consent_box: Oui, "), encoding="utf-8"
+    )
+    assert _gathered(exam, languages).standings(NOW)["page fr"] == "changed"

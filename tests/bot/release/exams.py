@@ -45,7 +45,7 @@ def gather(folder: Path) -> Contents:
 def sign(
     folder: Path,
     *names: str,
-    what: str = "",
+    what: str | tuple[str, ...] = "",
     at: datetime = NOW,
     until: datetime = UNTIL,
     gathered: Contents | None = None,

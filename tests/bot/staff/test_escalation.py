@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
+from bot.adapters.sql_people import SqlPeople, is_gone
 from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_staff import SqlCalls
+from bot.editorial.people import Person
 from bot.ports import Exchange, StoredConversation, StoredTurn
 from bot.settings import Settings
 from bot.staff.calls import Stir, Tally
@@ -198,3 +201,45 @@ def test_who_was_told_that_somebody_asks_is_told_that_it_is_urgent_now(site: Sit
 
     assert [site.at(minute) for minute in (6, 10.9, 11)] == [(2, 0), (2, 0), (2, 1)]
     assert [json.loads(each)["kind"] for each in site.hook.got] == ["asked", "urgent"]
+
+
+def test_what_somebody_held_who_is_gone_waits_again_and_the_contacts_hear_of_it(site: Site) -> None:
+    people = SqlPeople(site.records.engine, site.now)
+    people.add(Person(0, "adam", "Emil Adam", frozenset({"admin"})), None, by="a test")
+    people.add(Person(0, "anna", "Anna Keller", frozenset({"frontdesk"})), "Sonne Wiese Ordner", by="a test")
+    site.escalation.is_gone = partial(is_gone, site.records.engine)
+    _, secret = people.enter("anna", "Sonne Wiese Ordner", now=site.now())
+    site.turn(1, "urgent")
+    site.at(0)
+    site.calls.take(ID, "Anna Keller", at=site.now())
+    for minute in (9, 18):
+        site.minute = minute
+        assert people.session(secret, now=site.now()) is not None
+        site.at(minute)
+        call = site.calls.call(ID)
+        assert call is not None
+        assert call.is_taken  # her page asks what is new: she is there
+
+    told = site.at(27.9)
+    call = site.calls.call(ID)
+    assert call is not None
+    assert call.is_taken
+    again = site.at(28.1)
+
+    call = site.calls.call(ID)
+    assert call is not None
+    assert (call.state, call.pressing, call.again) == ("waiting", "urgent", True)
+    assert again[0] == told[0] + 1
+    assert [action.what for action in site.calls.actions(ID)][-2:] == ["away", "told"]
+
+
+def test_who_takes_a_call_by_a_program_has_no_session_and_keeps_it(site: Site) -> None:
+    site.escalation.is_gone = partial(is_gone, site.records.engine)
+    site.turn(1, "asked")
+    site.calls.take(ID, "Somebody else", at=site.now())
+
+    site.at(60)
+
+    call = site.calls.call(ID)
+    assert call is not None
+    assert call.is_taken

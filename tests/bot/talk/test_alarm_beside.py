@@ -14,6 +14,7 @@ from bot.ports import StoredConversation
 from bot.sentences.reply import Interface
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import Interviewer
+from bot.talk.messages import chest_pressure
 from tests.bot.interview.resources import coding, form, item
 from tests.bot.talk.test_alarm_exits import NOW
 
@@ -153,3 +154,49 @@ def test_plainly_not_knowing_raises_no_alarm(small: Assistant, records: SqlRecor
 
     assert not [part for part in reply.parts if isinstance(part, Interface) and part.key.startswith("urgent")]
     assert all(each.turn.decision != "urgent" for each in records.kept(f"de-{kind}"))
+
+
+PRESSING = {
+    "de": ("es drückt immer noch auf der brust", "immer noch druck auf der brust", "die brust drückt so", "drückt auf brust",
+           "es drückt in der brust", "habe druck auf brust", "auf meiner brust drückt was", "schwer auf der brust",
+           "es drückt wieder auf der bruscht"),
+    "en": ("it is still pressing on my chest", "it presses on my breast inside", "something presses on my chest",
+           "my chest still feels tight", "it still presses on chest"),
+}  # fmt: skip
+FROM_OUTSIDE = (
+    "drückt das sehr auf die Brust bei der Untersuchung?", "drückt die platte auf die brust?", "drückt es sehr auf der brust?",
+    "mein bh drückt auf die brust", "der druck auf die brust macht mir angst", "warum drückt man die brust so",
+    "letztes mal hat es sehr auf die brust gedrückt", "ist der druck auf der brust schädlich", "Wie fest wird gedrückt?",
+    "es drückt nicht mehr auf der brust", "does it press hard on the chest?", "will the machine press on my chest",
+    "my bra presses on my chest", "is there pressure on the breast during the exam", "no pressure on my chest",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "said"), [(key, said) for key, texts in PRESSING.items() for said in texts])
+def test_pressure_on_the_chest_is_asked_about_in_whatever_words(
+    small: Assistant, records: SqlRecords, language: str, said: str
+) -> None:
+    conversation = Conversation.begin(small, records, StoredConversation("c", NOW, language, "page"))
+
+    reply = conversation.turn(said, at=NOW)
+
+    assert [part.key for part in reply.parts if isinstance(part, Interface)][:2] == [
+        "urgent_chest_pain",
+        "chest_question",
+    ]
+    assert records.kept("c")[-1].turn.decision == "urgent"
+
+
+@pytest.mark.parametrize("said", FROM_OUTSIDE)
+def test_what_presses_from_outside_or_is_asked_about_is_no_pressure_on_the_chest(said: str) -> None:
+    assert chest_pressure(said) == ""
+
+
+def test_pain_that_goes_on_after_the_question_about_the_chest_is_the_alarm_again(
+    small: Assistant, records: SqlRecords
+) -> None:
+    conversation = Conversation.begin(small, records, StoredConversation("c", NOW, "de", "page"))
+    first = conversation.turn("es drückt immer noch auf der brust", at=NOW)
+
+    for said in ("wer hilft mir jetzt? immer noch druck", "es tut noch weh", "immer noch druck"):
+        assert conversation.turn(said, at=NOW) == first

@@ -11,7 +11,7 @@ from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.adapters.sql_staff import SqlCalls
 from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation
-from bot.sentences.reply import SENTENCES, Reply
+from bot.sentences.reply import SENTENCES, Interface, Reply, SiteText
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import Interviewer
@@ -186,6 +186,137 @@ def test_a_red_flag_calls_staff_and_says_what_it_always_says(chat: Chat) -> None
 
     assert _texts(reply)[0] == DE["urgent"]
     assert chat.state == ("waiting", "urgent", True)
+
+
+@pytest.mark.parametrize("again", ["Ich kriege keine Luft", "ja, es ist schlimm", "ich kriege immer noch keine luft"])
+@pytest.mark.parametrize("closes", [True, False])
+def test_every_alarm_that_is_said_again_after_staff_have_gone_calls_them_again(
+    chat: Chat, closes: bool, again: str
+) -> None:
+    chat.say("Ich kriege keine Luft")
+    if closes:
+        chat.calls.acknowledge("c", "Anna", at=NOW)
+    else:
+        chat.calls.take("c", "Anna", at=NOW)
+    chat.hand_back()
+    assert chat.state == ("returned", "urgent", False)
+
+    for _ in range(2):
+        reply = chat.say(again)
+        assert DE["urgent"] in _texts(reply)
+        call = chat.calls.call("c")
+        assert call is not None
+        assert (call.state, call.kind, call.pressing, call.again) == ("waiting", "urgent", "urgent", True)
+        chat.calls.acknowledge("c", "Anna", at=NOW)
+        chat.hand_back()
+
+
+def test_the_same_alarm_again_waits_for_who_has_taken_the_call(chat: Chat) -> None:
+    chat.say("Ich kriege keine Luft")
+    chat.calls.take("c", "Anna", at=NOW)
+
+    chat.say("Ich kriege keine Luft")
+
+    call = chat.calls.call("c")
+    assert call is not None
+    assert (call.state, call.pressing) == ("taken", "urgent")
+
+
+def test_what_somebody_held_who_is_gone_waits_again_and_a_yes_to_them_is_no_answer_to_the_form(chat: Chat) -> None:
+    chat.say("/interview")
+    chat.take()
+    events = chat.events
+    assert chat.calls.let_go("Berta", at=NOW) == []
+
+    assert chat.calls.let_go("anna", at=NOW) == ["c"]
+
+    call = chat.calls.call("c")
+    assert call is not None
+    assert (call.state, call.name, call.pressing, call.told, call.again) == ("waiting", "", "asked", 0, True)
+    assert chat.calls.actions("c")[-1].what == "away"
+    chat.say("ja")
+    assert chat.events == events
+
+
+def test_who_leaves_an_emergency_stays_first_until_somebody_closes_it(chat: Chat) -> None:
+    for id_ in ("d", "e"):
+        chat.records.begin(StoredConversation(id_, NOW, "de", "api", secret_hash="x"))
+    other = StoredConversation("d", NOW, "de", "api")
+    talk = Conversation.resume(chat.assistant, chat.records, other, at=NOW).staffed(Desk(chat.calls))
+    talk.turn("Ich kriege keine Luft", at=NOW)
+    chat.say("Ich kriege keine Luft")  # has no secret: whoever had it has left
+    chat.calls.acknowledge("c", "Anna", at=NOW)
+    chat.calls.acknowledge("d", "Anna", at=NOW)
+
+    left, there = chat.calls.open()
+
+    assert (left.conversation, left.is_unresolved, there.is_unresolved) == ("c", True, False)
+
+
+ASKS = [
+    "ich will mit mensch reden bitte", "HOLEN SIE ENDLICH JEMANDEN", "bitte jemand vom personal holen", "frau sprechen bitte",
+    "I need to talk to a human", "ich bin in kabine 3 komme nicht raus", "can someone please come", "I am stuck in the cubicle",
+]  # fmt: skip
+ASKS_OTHERWISE = [
+    "Kann ich nach der Untersuchung mit einem Menschen sprechen?", "darf ich mit jemandem über das ergebnis reden",
+    "kann ich meine frau mitbringen", "can I talk to somebody after the scan?", "wer macht die untersuchung, eine frau?",
+    "ich komme nicht aus dem bett raus", "kann mich jemand abholen?",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", ASKS)
+def test_who_asks_for_a_person_in_words_has_called_one(chat: Chat, said: str) -> None:
+    reply = chat.say(said)
+
+    assert _texts(reply)[0] in (DE["staff_is_called"], EN["staff_is_called"])
+    assert chat.state == ("waiting", "asked", True)
+
+
+@pytest.mark.parametrize("said", ASKS_OTHERWISE)
+def test_who_asks_when_a_person_can_be_spoken_to_has_called_none(chat: Chat, said: str) -> None:
+    chat.say(said)
+
+    assert chat.calls.call("c") is None
+
+
+def test_who_asks_for_a_person_in_an_emergency_is_told_what_to_do_in_one(chat: Chat) -> None:
+    reply = chat.say("holen sie jemanden, ich kriege keine luft")
+
+    assert _texts(reply)[0] == DE["urgent"]
+    assert chat.state == ("waiting", "urgent", True)
+
+
+def test_where_nobody_reads_calls_asking_for_a_person_is_a_question_as_ever(
+    small: Assistant, records: SqlRecords
+) -> None:
+    talk = Conversation.begin(small, records, StoredConversation("c", NOW, "de", "terminal"))
+
+    assert DE["staff_called"] not in _texts(talk.turn("ich will mit einem menschen reden", at=NOW))
+
+
+def test_who_cannot_telephone_is_offered_to_be_written_to(small: Assistant, records: SqlRecords) -> None:
+    records.begin(StoredConversation("c", NOW, "de", "page", secret_hash="x"))
+    talk = Conversation.open(small, records, StoredConversation("c", NOW, "de", "page")).staffed(
+        Desk(SqlCalls(records.engine))
+    )
+
+    assert _texts(talk.turn("ich bin gehörlos", at=NOW)) == [DE["staff_writes"]]
+    for said in ("/staff", "ist da jemand?"):
+        keys = [part.fact for part in talk.turn(said, at=NOW).parts if isinstance(part, SiteText)]
+        assert "phone" not in keys
+
+
+def test_nothing_friendly_stands_below_an_alarm_that_is_said_again(shipped: Assistant, records: SqlRecords) -> None:
+    records.begin(StoredConversation("c", NOW, "de", "page", secret_hash="x"))
+    talk = Conversation.open(shipped, records, StoredConversation("c", NOW, "de", "page")).staffed(
+        Desk(SqlCalls(records.engine))
+    )
+    talk.turn("ich will nicht mehr leben", at=NOW)
+
+    for said in ("ich mache es heute abend", "nein. es hat keinen sinn mehr"):
+        keys = [part.key for part in talk.turn(said, at=NOW).parts if isinstance(part, Interface)]
+        assert keys
+        assert all(key.startswith("urgent") for key in keys)
 
 
 def test_without_a_desk_nobody_is_called(small: Assistant, records: SqlRecords) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def test_what_is_cut_off_is_told_by_the_service_and_by_verify(
     assert cut.returncode == 1
     assert json.loads(cut.stdout) | {"last": "", "without_key": 0} == {
         "cut_off": True,
+        "unseen": False,
         "seen": {"lines": 5, "last": seen.last, "at": NOW.isoformat()},
         "lines": 4,
         "last": "",
@@ -62,6 +64,41 @@ def test_what_is_cut_off_is_told_by_the_service_and_by_verify(
     assert cut.stderr.decode().startswith(
         f"klartext: the end of the audit log is missing: at 2026-11-26 09:30 UTC it had 5 lines, the last one {seen.last}"
     )
+
+
+def test_a_witness_that_was_taken_away_is_missed_and_comes_back_after_a_restore_only(
+    tmp_path: Path, klartext: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    watch = _noted(tmp_path, 5)
+    first = klartext("records", "audit", "--verify", "--data", tmp_path)  # before any service has looked
+    watch.look()
+    with sqlite3.connect(tmp_path / "klartext.db") as database:
+        database.execute("DELETE FROM audit_witness")
+    database.close()
+    _cut(watch.log.path, 3)
+
+    with caplog.at_level(logging.ERROR):
+        watch.look()
+    told = klartext("records", "audit", "--verify", "--data", tmp_path)
+    as_json = klartext("records", "audit", "--verify", "--json", "--data", tmp_path)
+    trail = klartext("staff", "trail", "--verify", "--data", tmp_path)
+
+    assert (first.returncode, first.stdout[:15]) == (0, b"whole: 5 lines,")
+    assert "the database has not seen the audit log" in caplog.text
+    assert watch.witness.seen() is None
+    assert (told.returncode, told.stdout[:31]) == (1, b"not known to be whole: 3 lines,")
+    assert told.stderr.decode().startswith("klartext: the database has not seen this log, or has lost what it saw")
+    assert told.stderr.count(b"\n") == 1
+    assert (as_json.returncode, json.loads(as_json.stdout)["unseen"]) == (1, True)
+    assert trail.returncode == 2
+    assert "the database has not seen this log" in trail.stderr.decode()
+
+    restored = klartext("records", "after-restore", "--force", "--data", tmp_path)
+    again = klartext("records", "audit", "--verify", "--data", tmp_path)
+
+    assert restored.returncode == 0, restored.stderr
+    assert "The database has seen the audit log now: 4 lines" in restored.stdout.decode()
+    assert (again.returncode, again.stdout[:15], again.stderr) == (0, b"whole: 4 lines,", b"")
 
 
 def test_a_log_that_is_rotated_goes_on_and_one_that_grows_is_seen_further(tmp_path: Path, klartext: Run) -> None:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from bot.adapters.release_keys import Trust
@@ -18,7 +19,7 @@ from bot.adapters.sql_releases import SqlReleases
 from bot.errors import BadData, UserFixable
 from bot.ports import StoredConversation
 from bot.release import contents, release
-from bot.release.release import Release, Switch
+from bot.release.release import Release, Releases, Switch
 from bot.release.stops import Stop
 from bot.sentences.reply import SENTENCES
 from bot.sentences.wording import NEUTRAL
@@ -86,10 +87,14 @@ class Hospital:
     site: Site
     clock: list[datetime] = field(default_factory=lambda: [NOW])
 
-    def release(self, **texts: object) -> int:
+    def release(self, *, ends_soon: str = "", **texts: object) -> int:
+        """Sign all and make a release of it; `ends_soon`: begins the names of what is signed for five minutes only."""
         if texts:
             change_pairs(self.folder, "de", only="pain", **texts)
-        return self.site.make(sign(self.folder, "A", "B", at=self.clock[0]), now=self.clock[0]).number
+        contents = sign(self.folder, "A", "B", at=self.clock[0])
+        if ends_soon:
+            contents = sign(self.folder, "A", "B", what=ends_soon, until=self.clock[0] + timedelta(minutes=5))
+        return self.site.make(contents, now=self.clock[0]).number
 
     def activate(self, number: int) -> None:
         self.site.releases.switch(Switch(self.clock[0], "Anna", "activate", number))
@@ -163,8 +168,7 @@ def test_a_process_gets_ready_for_what_is_asked_for_before_it_is_in_force(hospit
 
 
 def test_an_approval_that_expires_takes_its_answer_with_it_while_patients_write(hospital: Hospital) -> None:
-    sign(hospital.folder, "A", "B", what="pair pain", until=NOW + timedelta(minutes=5))
-    hospital.activate(hospital.release())
+    hospital.activate(hospital.release(ends_soon="pair pain"))
     process = hospital.process()
     opened = process.begin()
     assert OLD in process.hears(opened)
@@ -328,8 +332,7 @@ def test_an_approval_that_ends_soon_is_told_a_month_and_a_week_before(hospital: 
 def test_sentences_that_expire_are_told_in_the_log_in_health_and_before_consent(
     hospital: Hospital, caplog: pytest.LogCaptureFixture
 ) -> None:
-    sign(hospital.folder, "A", "B", what="sentences", until=NOW + timedelta(minutes=5))
-    hospital.activate(hospital.release())
+    hospital.activate(hospital.release(ends_soon="sentences"))
     process = hospital.process()
     editions = process.editions
     service = Service(process.reception, hospital.settings, release=lambda: "1@x", chat=lambda: editions.state)
@@ -359,6 +362,53 @@ def test_sentences_that_expire_are_told_in_the_log_in_health_and_before_consent(
     assert start.index(LABELS["closed_heading"]) < start.index(LABELS["consent_box"])
 
 
+def test_a_pair_whose_approval_has_ended_is_told_and_named_and_nothing_else_is_said_to_be_well(
+    hospital: Hospital, caplog: pytest.LogCaptureFixture
+) -> None:
+    hospital.activate(hospital.release(ends_soon="pair pain"))
+    process = hospital.process()
+    process.begin()
+    hospital.site.releases.stop(Stop(NOW, "Anna", "close"))
+    process.editions.look()
+    hospital.clock[0] += timedelta(minutes=5)
+    hospital.site.releases.stop(Stop(NOW, "Anna", "open"))
+    process.ask_anew()
+
+    with caplog.at_level("INFO", "klartext"):
+        process.editions.look()
+        process.editions.look()
+
+    said = [record.getMessage() for record in caplog.records if record.name == "klartext"]
+    assert [each for each in said if "nothing of the release has expired" in each] == []
+    assert [each for each in said if "patients miss" in each] == [
+        "patients miss something: the approval of 1 pair (pain de) has ended: have it signed, and make a release"
+    ]
+
+
+def test_who_begins_while_the_chat_is_closed_is_told_so_with_the_first_words(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    service = Service(process.reception, hospital.settings)
+    service.prepared.set()
+    browser = TestClient(build_app(service))
+
+    def welcomed() -> list[str]:
+        begun = browser.post("/api/v1/conversations", json={"consent": True, "language": "de"}).json()
+        return [part["text"] for part in begun["welcome"]["parts"]]
+
+    assert DE["chat_closed"] not in welcomed()
+    running = process.begin()
+    hospital.site.releases.stop(Stop(NOW, "Anna", "close"))
+    process.ask_anew()
+
+    said = welcomed()
+    assert said[-1] == DE["chat_closed"]
+    assert DE["emergency_notice"] in said
+    assert DE["help"] not in said  # how to write a question that nobody answers
+    page = [part.text for part in process.reception.look(running).greeting().parts]
+    assert (page[-1], DE["interview_offer"] in page) == (DE["chat_closed"], False)
+
+
 def test_a_page_offers_the_languages_and_the_questions_that_there_are(hospital: Hospital) -> None:
     hospital.activate(hospital.release())
     service = Service(hospital.process().reception, hospital.settings)
@@ -385,3 +435,85 @@ def test_who_stops_and_why_stands_in_the_log_of_each_process(
 
     (told,) = [record.fields for record in caplog.records if record.getMessage() == "emergency stop"]  # type: ignore[attr-defined]
     assert told == {"kind": "withdraw", "pair": "pain", "by": "Anna", "why": "wrong number"}
+
+
+def test_a_stop_whose_row_vanishes_stays_in_force_is_told_once_and_ends_as_any_other(
+    hospital: Hospital, caplog: pytest.LogCaptureFixture
+) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    editions, releases = process.editions, hospital.site.releases
+    service = Service(process.reception, hospital.settings, release=lambda: "1@x", chat=lambda: editions.state)
+    service.prepared.set()
+    browser = TestClient(build_app(service))
+
+    def hears() -> list[str]:
+        process.ask_anew()
+        return process.hears(process.begin())
+
+    def lost() -> object:
+        process.ask_anew()
+        editions.look()
+        return browser.get("/healthz").json().get("stops_lost")
+
+    assert OLD in hears()
+    stop = releases.stop(Stop(NOW, "Anna", "withdraw", "pain", why="wrong number"))
+    withheld = hears()
+    assert OLD not in withheld
+    assert lost() is None
+
+    _forget_stops(releases)
+    with caplog.at_level("ERROR", "klartext"):
+        assert [hears(), hears()] == [withheld, withheld]
+    (told,) = [record for record in caplog.records if "are gone from the database" in record.getMessage()]
+    assert "withdraw pain" in told.getMessage()
+    assert lost() == ["pain"]
+
+    releases.stop(stop)  # as `records after-restore` does
+    assert (hears(), lost()) == (withheld, None)
+    _forget_stops(releases)
+    assert hears() == withheld
+    releases.stop(Stop(NOW, "Anna", "lift", "pain"))
+    assert (OLD in hears(), lost()) == (True, None)
+
+
+def test_a_closed_chat_stays_closed_without_its_row_and_a_lost_stop_ends_with_a_new_text(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    releases = hospital.site.releases
+    releases.stop(Stop(NOW, "Anna", "close"))
+    releases.stop(Stop(NOW, "Anna", "withdraw", "pain"))
+    process.ask_anew()
+    assert process.hears(process.begin()) == [DE["chat_closed"]]
+
+    _forget_stops(releases)
+    process.ask_anew()
+    assert process.hears(process.begin()) == [DE["chat_closed"]]
+
+    releases.stop(Stop(NOW, "Anna, Bert", "open"))
+    hospital.clock[0] += timedelta(hours=1)
+    hospital.activate(hospital.release())  # the same text again
+    process.ask_anew()
+    assert OLD not in process.hears(process.begin())
+    hospital.activate(hospital.release(answer=NEW))
+    assert NEW in process.hears(process.begin())
+
+
+def test_an_act_that_ends_a_stop_and_vanishes_ends_it_no_more(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process, releases = hospital.process(), hospital.site.releases
+    for kind in ("withdraw", "lift"):
+        releases.stop(Stop(NOW, "Anna", kind, "pain"))
+    process.ask_anew()
+    assert OLD in process.hears(process.begin())
+
+    _forget_stops(releases, "lift")
+    process.ask_anew()
+
+    assert OLD not in process.hears(process.begin())
+
+
+def _forget_stops(releases: Releases, kind: str = "%") -> None:
+    assert isinstance(releases, SqlReleases)
+    with releases.engine.begin() as connection:
+        connection.execute(text("DELETE FROM stops WHERE kind LIKE :kind"), {"kind": kind})

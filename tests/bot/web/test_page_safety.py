@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,6 +68,24 @@ def invited(hospital: Hospital) -> Iterator[Browser]:
     browser = Browser(hospital.server.url, "en")
     yield browser
     browser.client.close()
+
+
+def test_errors_name_the_numbers_of_the_country_and_no_others(hospital: Hospital, invited: Browser) -> None:
+    address = httpx.URL(hospital.server.url)
+    with socket.create_connection((address.host, address.port)) as line:
+        line.sendall(b"this is no HTTP\r\n\r\n")
+        garbled = b"".join(iter(lambda: line.recv(4096), b"")).decode()
+    missing = httpx.get(hospital.server.url + "/api/v1/nothing").json()["emergency_notice"]
+    page = invited.client.get("/nothing").text
+
+    for language in ("de", "en"):
+        notice = SENTENCES[language]["emergency_notice_ch"]
+        assert missing[language] == notice
+        assert notice in json.loads(garbled.partition("\r\n\r\n")[2])["emergency_notice"][language]
+    assert 'href="tel:144"' in page
+    for other in ("112", "999"):
+        assert other not in json.dumps(missing)
+        assert f"tel:{other}" not in page
 
 
 def test_pages_allow_no_script_or_style_of_their_own(browser: Browser) -> None:

@@ -74,4 +74,7 @@ def test_a_department_makes_serves_takes_back_and_stops(department: Department) 
     server.wait_for(lambda: Patient(server).say("Was kostet das?") != [DE["chat_closed"]])
     said = department.run("stop", "list").stdout
     assert "wrong number" in said
-    assert said.splitlines()[-1] == "Now: the chat is open; withdrawn: pain (up to release 2)."
+    assert (
+        said.splitlines()[-1]
+        == "Now: the chat is open; withdrawn: pain (up to release 2, and the same text in later ones)."
+    )

@@ -13,8 +13,8 @@ import pytest
 
 from bot.adapters.release_keys import new_key
 from bot.catalog.catalog import Pair, Variant
+from bot.editorial.candidate import changed_draft
 from bot.editorial.jobs import Cancelled
-from bot.editorial.workbench import changed_draft
 from bot.matching import remarks as heard_remarks
 from bot.matching import training
 from bot.web.middleware import CONSOLE

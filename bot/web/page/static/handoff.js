@@ -10,6 +10,7 @@ async function lookForStaff() {
     const answer = await ask("/news");
     if (!answer.ok) return;
     const news = await answer.json();
+    await takeBack(news);
     const known = place.dataset;
     if (String(news.latest) === known.latest && news.state === known.state && news.status === known.status) return;
     const whole = await ask("/chat");
@@ -30,22 +31,6 @@ function showStaff(page) {
   if (fresh.dataset.state !== place.dataset.state) replaceNow(page);
   place.replaceWith(document.adoptNode(fresh));
   if (added) added.scrollIntoView({ block: "nearest" });
-}
-
-// What can be pressed changes when staff come or go; what the patient is writing stays.
-function replaceNow(page) {
-  const before = document.getElementById("text"), fresh = page.getElementById("now");
-  const writing = document.activeElement === before, draft = before.value;
-  const [from, to] = [before.selectionStart, before.selectionEnd];
-  document.getElementById("now").replaceWith(document.adoptNode(fresh));
-  document.getElementById("call-staff").replaceWith(document.adoptNode(page.getElementById("call-staff")));
-  document.querySelector(".not-watched").hidden = page.querySelector(".not-watched").hidden;
-  const field = document.getElementById("text");
-  field.value = draft;
-  if (writing) {
-    field.focus({ preventScroll: true });
-    field.setSelectionRange(from, to);
-  }
 }
 
 document.documentElement.classList.add("asks-for-news");

@@ -18,30 +18,42 @@ function busy(on) {
 
 async function send(form, submitter) {
   const body = new URLSearchParams(new FormData(form, submitter));
-  const draft = form.id === "say" ? "" : document.getElementById("text").value;
+  const sent = form.id === "say" ? document.getElementById("text").value : "";
   document.getElementById("send-failed").hidden = true;
   busy(true);
   let said = "";
   try {
     const answer = await ask("/chat", { method: "POST", body });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (answer.ok && page.getElementById("log")) return show(page, draft);
+    if (answer.ok && page.getElementById("log")) return show(page, sent);
     if (answer.ok) return location.assign(answer.url); // the conversation has ended
     said = page.querySelector("main p").textContent;
   } catch {
     said = "";
   }
   busy(false);
-  const failed = document.getElementById("send-failed");
-  failed.textContent = said || failed.dataset.text;
-  failed.hidden = false;
-  failed.scrollIntoView({ block: "center" });
+  failed(said || document.getElementById("send-failed").dataset.text);
 }
 
-function show(page, draft) {
+// What is typed while a message is on its way is kept: all that stands in the box but the message itself.
+function typedSince(sent) {
+  const value = document.getElementById("text").value;
+  return value.startsWith(sent) ? value.slice(sent.length).trimStart() : value;
+}
+
+function failed(said) {
+  const place = document.getElementById("send-failed");
+  place.textContent = said;
+  place.hidden = false;
+  place.scrollIntoView({ block: "center" });
+}
+
+function show(page, sent) {
+  const draft = typedSince(sent), typing = draft && document.activeElement.id === "text";
   document.querySelectorAll("#newest").forEach((old) => { old.removeAttribute("id"); });
   document.querySelectorAll("#log .amend").forEach((old) => { old.remove(); }); // it changes what was noted last
   document.querySelectorAll(".panel[role=alert]").forEach((old) => { old.removeAttribute("role"); });
+  replaceWithdrawn(page);
   for (const turn of page.querySelectorAll("#log > .turn")) {
     if (!document.getElementById(turn.id)) log.append(document.adoptNode(turn));
   }
@@ -53,14 +65,32 @@ function show(page, draft) {
   document.querySelectorAll("#log form.related input[name=turn]").forEach((field) => { field.value = next; });
   document.querySelectorAll("#log button").forEach((button) => { button.disabled = false; });
   log.setAttribute("aria-busy", "false");
-  document.getElementById("text").value = draft;
+  const text = document.getElementById("text");
+  text.value = draft;
   document.title = page.title;
   document.dispatchEvent(new Event("klartext:shown")); // speech.js listens
   // What was said gets the focus; the log, which is live, tells the reply.
   const said = log.lastElementChild.querySelector(".said, .reply");
   said.tabIndex = -1;
-  said.focus({ preventScroll: true });
+  (typing ? text : said).focus({ preventScroll: true }); // nobody's next letters are to go astray
+  if (typing) text.setSelectionRange(draft.length, draft.length);
   toNewest();
+}
+
+// What can be pressed changes when staff come or go, and when answers are taken back; what is being written stays.
+function replaceNow(page) {
+  const before = document.getElementById("text"), fresh = page.getElementById("now");
+  const writing = document.activeElement === before, draft = before.value;
+  const [from, to] = [before.selectionStart, before.selectionEnd];
+  document.getElementById("now").replaceWith(document.adoptNode(fresh));
+  document.getElementById("call-staff").replaceWith(document.adoptNode(page.getElementById("call-staff")));
+  document.querySelector(".not-watched").hidden = page.querySelector(".not-watched").hidden;
+  const field = document.getElementById("text");
+  field.value = draft;
+  if (writing) {
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(from, to);
+  }
 }
 
 // What the patient said last stands at the top, below the emergency bar, with the reply. Of a message that would fill
@@ -79,6 +109,7 @@ if (log) {
     if (event.target.id === "upload") event.submitter.textContent = event.submitter.dataset.sending;
     if (event.target.getAttribute("action") !== "/chat") return;
     event.preventDefault();
+    if (log.getAttribute("aria-busy") === "true") return; // one at a time: what was typed stays in the box
     send(event.target, event.submitter);
   });
   document.addEventListener("change", (event) => {

@@ -1,94 +1,35 @@
-// The live desk looks for itself what is new, and says so: in the title, in the menu, and by a sound that somebody
-// switched on. Without this script, reloading shows the same.
+// The live desk looks for itself what is new; titles and sounds are those of all pages (bell.js). Without this script,
+// reloading shows the same.
 "use strict";
 
 const list = document.getElementById("desk-list");
 const one = document.getElementById("desk-one");
-const told = document.getElementById("desk-told");
-const title = document.title.replace(/^\(\d+\) /, "");
-const AGAIN_MS = 20000; // an urgent call that nobody has seen rings again
-let rang = 0;
-let rings = list ? list.dataset.rings : null; // null: not known before the first look
-
-// Sound: made here, so that there is no file to fetch; off until somebody presses the button.
-const button = document.getElementById("desk-sound");
-let audio = null;
-const isOn = () => audio !== null && audio.state === "running";
-const showSound = () => {
-  button.setAttribute("aria-pressed", String(isOn()));
-  button.textContent = isOn() ? button.dataset.on : button.dataset.off;
-};
-const ring = (tones) => {
-  rang = Date.now();
-  if (!isOn()) return;
-  tones.forEach((pitch, number) => {
-    const from = audio.currentTime + number * 0.22;
-    const tone = audio.createOscillator();
-    const loudness = audio.createGain();
-    tone.frequency.value = pitch;
-    loudness.gain.setValueAtTime(0.0001, from);
-    loudness.gain.exponentialRampToValueAtTime(0.25, from + 0.02);
-    loudness.gain.exponentialRampToValueAtTime(0.0001, from + 0.2);
-    tone.connect(loudness).connect(audio.destination);
-    tone.start(from);
-    tone.stop(from + 0.21);
-  });
-  document.documentElement.dataset.rang = String(Number(document.documentElement.dataset.rang || 0) + 1);
-};
-const URGENT = [880, 660, 880, 660];
-const USUAL = [660, 880];
-const switchOn = async () => {
-  audio = audio || new AudioContext();
-  // Where the browser wants a press on this very page first, it never resolves.
-  await Promise.race([audio.resume(), new Promise((done) => setTimeout(done, 300))]);
-  showSound();
-};
-if (button && window.AudioContext) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    if (isOn()) { await audio.suspend(); sessionStorage.removeItem("desk-sound"); showSound(); return; }
-    await switchOn();
-    if (isOn()) { sessionStorage.setItem("desk-sound", "on"); ring(USUAL); }
-  });
-  if (sessionStorage.getItem("desk-sound")) switchOn();
-}
-
-const signal = (news) => {
-  document.title = (news.waiting ? `(${news.waiting}) ` : "") + title;
-  const place = document.querySelector(".menu a[aria-current]");
-  let badge = document.querySelector('[data-badge="menu_desk"]');
-  if (!badge && news.waiting && place) {
-    badge = document.createElement("span");
-    badge.className = "badge";
-    badge.dataset.badge = "menu_desk";
-    place.append(" ", badge);
-  }
-  if (badge) {
-    badge.textContent = news.waiting;
-    badge.hidden = !news.waiting;
-    badge.classList.toggle("urgent", news.urgent > 0);
-  }
-  const isNew = rings !== null && news.rings > rings;
-  rings = news.rings || rings || "";
-  if (isNew) {
-    told.textContent = news.urgent ? told.dataset.urgent : told.dataset.one;
-    ring(news.urgent ? URGENT : USUAL);
-  } else if (news.urgent && Date.now() - rang > AGAIN_MS) {
-    ring(URGENT);
-  } else if (!news.waiting) {
-    told.textContent = "";
-  }
-};
-
+const place = list || one;
 const nodes = (html) => [...new DOMParser().parseFromString(html, "text/html").body.childNodes];
 
 const showList = (news) => {
   if (list.dataset.shown === news.html) return;
   list.dataset.shown = news.html;
   const held = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const open = [...list.querySelectorAll("details[open]")].map((each) => each.closest("li").querySelector("a").href);
   list.replaceChildren(...nodes(news.html));
+  for (const link of list.querySelectorAll(".desk-head a")) {
+    const details = link.closest("li").querySelector("details");
+    if (details && open.includes(link.href)) details.open = true;
+  }
   if (held) list.querySelector(`a[href="${CSS.escape(held)}"]`)?.focus();
 };
+
+const keep = (typed) => { // what somebody has typed is never lost
+  const label = document.createElement("label");
+  const kept = document.createElement("textarea");
+  label.htmlFor = kept.id = "desk-kept";
+  label.textContent = one.dataset.notSent;
+  kept.readOnly = true;
+  kept.value = typed;
+  return [label, kept];
+};
+const fieldNow = () => document.getElementById("desk-text") || document.getElementById("desk-kept");
 
 const showOne = (news) => {
   const lines = document.getElementById("desk-lines");
@@ -96,12 +37,20 @@ const showOne = (news) => {
     lines.append(...nodes(news.lines));
     lines.scrollTop = lines.scrollHeight;
   }
+  const known = document.getElementById("desk-known");
+  if (known.dataset.shown !== news.known) {
+    const open = Boolean(known.querySelector("details[open]"));
+    known.dataset.shown = news.known;
+    known.replaceChildren(...nodes(news.known));
+    if (open && known.querySelector("details")) known.querySelector("details").open = true;
+  }
   one.dataset.next = news.next;
   if (one.dataset.stand === news.stand) return;
   one.dataset.stand = news.stand;
   const acts = document.getElementById("desk-acts");
-  const field = document.getElementById("desk-text") || document.getElementById("desk-kept");
+  const field = fieldNow();
   const typed = field ? field.value : "";
+  const at = field ? [field.selectionStart, field.selectionEnd] : [0, 0];
   const wasIn = field !== null && field === document.activeElement;
   acts.replaceChildren(...nodes(news.acts));
   for (const form of acts.querySelectorAll("form[data-confirm]")) {
@@ -110,37 +59,72 @@ const showOne = (news) => {
   const now = document.getElementById("desk-text");
   if (now) {
     now.value = typed;
-    if (wasIn) now.focus();
-  } else if (typed) { // what somebody has typed is never lost
-    const label = document.createElement("label");
-    const kept = document.createElement("textarea");
-    label.htmlFor = kept.id = "desk-kept";
-    label.textContent = one.dataset.notSent;
-    kept.readOnly = true;
-    kept.value = typed;
-    acts.append(label, kept);
+    if (wasIn) {
+      now.focus({ preventScroll: true });
+      now.setSelectionRange(...at);
+    }
+  } else if (typed) {
+    acts.append(...keep(typed));
   }
 };
 
-const place = list || one;
+// The patient has deleted the conversation, or it is over: say so here, and keep what was being written.
+const end = (said) => {
+  const field = fieldNow();
+  const told = document.createElement("p");
+  told.className = "flaw";
+  told.setAttribute("role", "alert");
+  told.textContent = said;
+  const back = document.createElement("p");
+  const link = document.createElement("a");
+  link.href = one.dataset.list;
+  link.textContent = document.querySelector(`main > p > a[href="${CSS.escape(one.dataset.list)}"]`).textContent;
+  back.append(link);
+  document.getElementById("desk-known").replaceChildren();
+  document.getElementById("desk-acts").replaceChildren(told, ...(field && field.value ? keep(field.value) : []), back);
+};
+
+// Logged out meanwhile: what was being written waits in this tab, for the same person only.
+const TYPED = "desk-typed";
+const logIn = () => {
+  const field = fieldNow();
+  const path = location.pathname;
+  if (field && field.value) {
+    sessionStorage.setItem(TYPED, JSON.stringify({ path, by: one.dataset.by, text: field.value }));
+  }
+  location.assign(`${place.dataset.login}?why=ended&back=${encodeURIComponent(place.dataset.back)}`);
+};
+const bringBack = () => {
+  const kept = JSON.parse(sessionStorage.getItem(TYPED) || "null");
+  sessionStorage.removeItem(TYPED);
+  if (!kept || kept.path !== location.pathname || kept.by !== one.dataset.by) return;
+  const field = document.getElementById("desk-text");
+  if (field && !field.value) field.value = kept.text;
+  else document.getElementById("desk-acts").append(...keep(kept.text));
+};
+
 const look = async () => {
   const address = one ? `${one.dataset.desk}?after=${one.dataset.next}` : list.dataset.desk;
   const answer = await fetch(address, { headers: { Accept: "application/json" } }).catch(() => null);
-  if (answer && answer.status === 401) { location.reload(); return; }
-  if (answer && answer.status === 410 && one) { location.assign(one.dataset.list); return; }
+  if (answer && answer.status === 401) { logIn(); return; }
+  if (answer && answer.status === 410 && one) { end((await answer.json()).error); return; }
   if (answer && answer.ok) {
     const news = await answer.json();
-    if (told.dataset.isLost) { told.textContent = ""; delete told.dataset.isLost; }
     if (list) showList(news); else showOne(news);
-    signal(news);
-  } else if (!told.dataset.isLost) {
-    told.textContent = told.dataset.lost;
-    told.dataset.isLost = "yes";
+    window.deskSignal(news);
+  } else {
+    window.deskSignal(null);
   }
   setTimeout(look, Number(place.dataset.poll) * 1000);
 };
 if (place) {
-  if (one) document.getElementById("desk-lines").scrollTop = 1e9;
+  if (one) {
+    bringBack();
+    document.getElementById("desk-lines").scrollTop = 1e9;
+    const field = document.getElementById("sure") || document.getElementById("desk-text");
+    if (field && location.hash === "#desk-text") field.focus();
+    if (field && field.id === "sure") field.scrollIntoView({ block: "center" });
+  }
   setTimeout(look, Number(place.dataset.poll) * 1000);
 }
 

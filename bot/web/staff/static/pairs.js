@@ -30,7 +30,7 @@ if (pair && pair.querySelector("button.main")) {
       if (note.figure) place.append(paragraph(note.good ? "figure" : "figure off", [["span", note.figure]]));
       for (const [word, plain] of note.hard) place.append(paragraph("hard", [["mark", word], ["span", ` → ${plain}`]]));
       for (const item of note.items) {
-        place.append(paragraph(`item ${item.kind}`, [["strong", `${item.rule}: `], ["span", item.text, "en"]]));
+        place.append(paragraph(`item ${item.kind}`, [["strong", `${item.rule}: `], ["span", item.text]]));
       }
     }
     pair.dataset.told = String(mine);

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from bot.adapters.sql_records import SqlRecords, in_folder
 from bot.assistant import Assistant
-from bot.editorial.people import Person, Role
+from bot.editorial.people import People, Person, Role
 from bot.settings import Settings
 from bot.web.app import console_alone
 from bot.web.metrics import Metrics
@@ -26,11 +28,17 @@ from bot.wiring import close_databases, make_records
 from tests.bot.release.exams import write_exam
 from tests.bot.web.browser import Browser
 
-PASSWORD = "Sonne Wiese Ordner Kamm"
+FIRST, PASSWORD = "Kiste Regen Kupfer Amsel", "Sonne Wiese Ordner Kamm"
 
 
 def now() -> datetime:
     return datetime.now().astimezone()
+
+
+def add_known(people: People, person: Person) -> Person:
+    """Make the account of somebody who has logged in before and chosen a password."""
+    made = people.add(person, FIRST, by="a test")
+    return people.change(made, by=made.name, password=PASSWORD)
 
 
 @dataclass
@@ -50,7 +58,9 @@ class Staff:
         """Return an account, which is made if there is none."""
         people = self.console.tools.people
         known = people.by_login(login)
-        return known or people.add(Person(0, login, name or login.title(), frozenset(roles)), PASSWORD, by="a test")
+        if known is not None:
+            return known
+        return add_known(people, Person(0, login, name or login.title(), frozenset(roles)))
 
     def browser(self, language: str = "en") -> Browser:
         self._opened.append(Browser(self.url, language))
@@ -71,6 +81,28 @@ class Staff:
 
 
 @contextmanager
+def statements(staff: Staff) -> Iterator[list[str]]:
+    """Collect the statements that pages put to the database meanwhile."""
+    with put_to(staff.console.tools.workbench.engine) as found:  # type: ignore[attr-defined]  # the SQL one
+        yield found
+
+
+@contextmanager
+def put_to(engine: Engine) -> Iterator[list[str]]:
+    """Collect the statements that are put to a database meanwhile."""
+    found = list[str]()
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        found.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+@contextmanager
 def running_console(
     folder: Path,
     *,
@@ -78,13 +110,14 @@ def running_console(
     exam: Path | None = None,
     assistant: Callable[[], Assistant | None] = lambda: None,
     port: int = 0,
+    sample: bool = False,
     **more: Any,
 ) -> Iterator[Staff]:
     """Serve a console with a database of its own on loopback, in a thread; `more`: further settings."""
     settings = Settings(data=folder, database_url=database or None, requests_per_minute=1_000_000, **more)
     SqlRecords.open(database or in_folder(settings.writable_data())).engine.dispose()  # it makes the schema
     content = exam or write_exam(folder / "content", languages=("de", "en"))
-    console = open_console(str(content), settings, make_records(settings), now=now, assistant=assistant)
+    console = open_console(str(content), settings, make_records(settings), now=now, assistant=assistant, sample=sample)
     app = console_alone(console, Metrics(shared_in=None), settings)
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False, lifespan="off"))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)

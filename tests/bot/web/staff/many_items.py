@@ -1,4 +1,4 @@
-"""Thousands of items in an inbox, written as rows: for measuring pages. `python -m tests.bot.web.staff.many_items`."""
+"""Thousands of items in an inbox and of pairs: for measuring pages. `python -m tests.bot.web.staff.many_items`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+import yaml
 from sqlalchemy import func, insert, select
 from sqlalchemy.engine import Engine
 
@@ -16,6 +17,7 @@ from bot.adapters.sql_inbox import ItemRow, SqlInbox
 from bot.adapters.sql_tables import TurnRow
 from bot.editorial.inbox import KINDS, Wanted
 from bot.web.middleware import CONSOLE
+from tests.bot.release.exams import write_exam
 from tests.bot.web.staff.consoles import running_console
 from tests.postgresql import running_postgresql
 
@@ -67,9 +69,27 @@ def fill_inbox(engine: Engine, count: int) -> None:
         connection.execute(insert(ItemRow), items)
 
 
-def _measured(url: str, count: int) -> None:
+def many_pairs(folder: Path, count: int) -> Path:
+    """Write an exam of so many pairs in two languages; return its folder."""
+    exam = write_exam(folder, languages=("de", "en"))
+    for language in ("de", "en"):
+        path = exam / f"{language}.yaml"
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        one = {**document["pairs"][0], "variants": [f"variant {number}" for number in range(20)]}
+        document["pairs"] = [{**one, "id": f"p{number}"} for number in range(count)]
+        path.write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
+    return exam
+
+
+def _measured(url: str, count: int, pairs: int) -> None:
     """Print how long pages of a console take on the server, in milliseconds: the median of seven."""
-    with TemporaryDirectory() as folder, running_console(Path(folder), database=url) as staff:
+    with TemporaryDirectory() as folder:
+        exam = many_pairs(Path(folder) / "content", pairs)
+        _measure_with(Path(folder), exam, url, count)
+
+
+def _measure_with(folder: Path, exam: Path, url: str, count: int) -> None:
+    with running_console(folder, database=url, exam=exam) as staff:
         inbox = staff.console.tools.inbox
         assert isinstance(inbox, SqlInbox)
         fill_inbox(inbox.engine, count)
@@ -81,6 +101,7 @@ def _measured(url: str, count: int) -> None:
             ("filtered", "/inbox?kind=urgent&language=de"),
             ("search", "/inbox?search=park+dog"),
             ("group", f"/inbox/{cluster}"),
+            ("pairs", "/pairs?q=p19&sort=until"),
         ):
             times = []
             for _ in range(8):
@@ -93,6 +114,6 @@ def _measured(url: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    _measured("", 20_000)
+    _measured("", 20_000, 2_000)
     with TemporaryDirectory() as place, running_postgresql(Path(place)) as server:
-        _measured(server, 20_000)
+        _measured(server, 20_000, 2_000)

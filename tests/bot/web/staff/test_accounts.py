@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import pyotp
 import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
+from bot.adapters.passwords import MOST_WAITING
 from bot.editorial.acts import first_flaw
 from bot.editorial.acts_fhir import audit_bundle
-from bot.editorial.people import CLOSED_FOR, IDLE, MOST_WRONG, ROLES, TASKS_OF, Person, Role
+from bot.editorial.people import CLOSED_FOR, IDLE, MOST_WRONG, ROLES, TASKS_OF, Person, Role, Whence
 from bot.errors import BadData
 from bot.web.middleware import CONSOLE
 from tests.bot.web.staff.consoles import PASSWORD, Staff, now, running_console
@@ -73,10 +77,59 @@ def test_five_wrong_passwords_close_an_account_for_a_while_and_say_no_more_than_
     said.add(browser.press("Log in", login="lea", password=PASSWORD).one("p", role="alert").text)
     said.add(browser.press("Log in", login="nobody", password=PASSWORD).one("p", role="alert").text)
 
-    people = staff.console.tools.people
+    people, here = staff.console.tools.people, Whence("127.0.0.1")
     assert len(said) == 1
-    assert people.enter("lea", PASSWORD, now=now())[0] == "too often"
-    assert people.enter("lea", PASSWORD, now=now() + CLOSED_FOR)[0] == "in"
+    assert people.enter("lea", PASSWORD, now=now(), whence=here)[0] == "too often"
+    assert people.enter("lea", PASSWORD, now=now() + CLOSED_FOR, whence=here)[0] == "in"
+
+
+class _Held:
+    """A hasher that takes as long as a test likes, and counts how many use it at once."""
+
+    def __init__(self) -> None:
+        self.go_on, self.now, self.most, self.done = threading.Event(), 0, 0, 0
+        self._lock = threading.Lock()
+
+    def verify(self, _stored: str, _password: str) -> bool:
+        with self._lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        self.go_on.wait(20)
+        with self._lock:
+            self.now, self.done = self.now - 1, self.done + 1
+        return False
+
+
+def test_one_password_is_hashed_at_a_time_a_few_wait_and_more_are_turned_away_at_once(
+    staff: Staff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staff.person("ona", "approver")
+    inside, outside = staff.logged_in("ona", "approver"), staff.browser()
+    outside.open(f"{CONSOLE}/login")
+    form = {"token": outside.page.all("input", type="hidden")[0].get("value"), "password": PASSWORD}
+    inside.open(f"{CONSOLE}/account")
+    held, served = _Held(), 1 + MOST_WAITING
+    monkeypatch.setattr(staff.console.tools.people.passwords, "hasher", held)  # type: ignore[attr-defined]
+
+    def log_in(number: int) -> httpx.Response:
+        return outside.client.post(f"{CONSOLE}/login", data={**form, "login": f"stranger{number}"})
+
+    with ThreadPoolExecutor(12) as strangers:
+        sent = [strangers.submit(log_in, number) for number in range(12)]
+        finished = as_completed(sent, timeout=60)
+        turned_away = [next(finished).result() for _ in range(12 - served)]  # while the first is still being hashed
+        inside.press("Change the password", password=PASSWORD, new=PASSWORD)
+        there = inside.answer
+        started = (held.now, held.done)
+        held.go_on.set()
+        let_in = [each.result() for each in finished]
+
+    assert started == (1, 0)
+    assert {answer.status_code for answer in turned_away} == {429}
+    assert all("Too many people are logging in" in answer.text for answer in turned_away)
+    assert (there.status_code, "Too many people are logging in" in there.text) == (429, True)
+    assert [answer.status_code for answer in let_in] == [403] * served
+    assert (held.most, held.done) == (1, served)
 
 
 def test_one_time_codes_are_asked_for_once_set_up_and_each_counts_once(staff: Staff) -> None:
@@ -128,9 +181,43 @@ def test_an_administrator_makes_accounts_and_cannot_lock_everybody_out(tmp_path:
         browser.press("Save", name="Chief", closed="yes", role="curator")
 
         assert "Nobody would be left" in browser.text
-        assert staff.console.tools.people.by_login("curt") == Person(
-            2, "curt", "Curt Ott", frozenset({"curator"}), "en"
-        )
+        curt = staff.console.tools.people.by_login("curt")
+        assert curt is not None
+        assert (curt.id, curt.name, curt.roles, curt.one_time) == (2, "Curt Ott", frozenset({"curator"}), True)
+
+
+def test_a_name_that_an_account_once_had_is_given_to_no_other(staff: Staff) -> None:
+    people, arno = staff.console.tools.people, staff.person("arno", "approver", name="Arno Frey")
+    for name in ("Arno Friedrich Frey", "Arno Huber", "Arno Frey", "Arno Berg"):
+        arno = people.change(replace(arno, name=name), by="a test")
+
+    for name in ("Arno Frey", "Dr. Frey, Arno", "Arno Huber", "Arno Friedrich Frey"):
+        with pytest.raises(BadData, match="once belonged to another account"):
+            people.add(Person(0, "other", name, frozenset({"approver"})), PASSWORD, by="a test")
+        with pytest.raises(BadData, match="once belonged to another account"):
+            people.change(replace(staff.person("otto", "approver"), name=name), by="a test")
+    assert people.change(replace(arno, name="Arno Frey"), by="a test").name == "Arno Frey"
+
+
+def test_a_role_that_there_is_not_takes_none_away_and_nothing_long_is_said_back(staff: Staff) -> None:
+    browser = staff.logged_in("ada", "admin")
+    staff.person("rolf", "approver", "curator", name="Rolf")
+    token = {"token": browser.page.all("input", type="hidden")[0].get("value")}
+
+    odd = browser.client.post(f"{CONSOLE}/people/rolf", data={**token, "name": "Rolf", "role": "aprover" * 20_000})
+    long = "Otto" * 25_000
+    added = {**token, "login": long, "name": long, "password": PASSWORD, "role": "curator"}
+    answers = [
+        odd,
+        browser.client.post(f"{CONSOLE}/people", data=added),
+        browser.client.post(f"{CONSOLE}/people/rolf", data={**token, "name": long}),
+    ]
+
+    assert [each.status_code for each in answers] == [400, 400, 400]
+    assert max(len(each.text) for each in answers) < 50_000
+    rolf = staff.console.tools.people.by_login("rolf")
+    assert rolf is not None
+    assert rolf.roles == {"approver", "curator"}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -154,7 +241,7 @@ def test_the_trail_is_whole_and_the_database_refuses_to_change_it(both: Staff, t
 
     browser.follow("Trail")
     assert "account bob" in browser.text
-    assert [act.action for act in acts] == ["add", "login", "add"]
+    assert [act.action for act in acts] == ["add", "change", "login", "add", "change"]
     assert first_flaw(acts) is None
     assert first_flaw([acts[0], replace(acts[1], by="somebody else"), acts[2]]) == 2
     assert first_flaw([acts[0], acts[2]]) == 2

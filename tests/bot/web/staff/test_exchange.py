@@ -37,6 +37,28 @@ def send(browser: Browser, content: str | bytes, *, name: str = "kb.tsv", **fiel
     browser.page = parse(browser.answer.text)
 
 
+def test_a_table_of_german_excel_is_read_and_written_as_excel_has_it(staff: Staff) -> None:
+    browser = staff.logged_in("emil", "curator")
+    browser.open(f"{CONSOLE}/exchange")
+    send(
+        browser, "id;question;answer\r\nklo;Wo ist die Toilette für Gäste?;Im Flur.\r\n".encode("cp1252"), name="kb.csv"
+    )
+    assert wait_for_job(browser) == "done", browser.text
+    browser.follow("Look at the result")
+    assert "Read as Windows (cp1252) writes it" in browser.text
+    browser.press("Make drafts of all 1")
+    draft = staff.console.tools.candidate().drafts["de", "klo"]
+    assert draft.pair is not None
+    assert draft.pair.question == "Wo ist die Toilette für Gäste?"
+
+    table = browser.client.get(f"{CONSOLE}/exchange/export?format=csv&what=drafted&language=de&excel=yes").content
+    assert table.startswith(b"\xef\xbb\xbfpair_id;text;answer;language\r\n")
+    assert "für Gäste?" in table.decode("utf-8")
+    refused = browser.client.get(f"{CONSOLE}/exchange/export?format=rasa&language=").text
+    assert "holds one language. Choose one under" in refused
+    assert "--lang" not in refused
+
+
 def names(staff: Staff) -> set[str]:
     return {name for _, name in staff.console.tools.candidate().drafts}
 
@@ -47,7 +69,7 @@ def test_a_file_is_looked_at_first_and_becomes_drafts_when_somebody_confirms(sta
     send(browser, TABLE.format(id="parken"))
     assert wait_for_job(browser) == "done", browser.text
     browser.follow("Look at the result")
-    assert "2 pairs in de" in browser.text
+    assert "table, German: 2 pairs with 0 variants" in browser.text
     assert "Ids that are taken: 0" in browser.text
     assert names(staff) == set()
 
@@ -73,7 +95,7 @@ def test_of_ids_that_are_taken_nothing_is_stored_until_they_are_left_out(staff: 
     report = browser.answer.url.path
     browser.press("Make drafts of all 2")
     assert browser.answer.status_code == 409
-    assert "1 ids are taken. Nothing was stored." in browser.text
+    assert "1 id is taken. Nothing was stored." in browser.text
     assert names(staff) == set()
     browser.press("Make drafts of all 2", without="yes")
     assert names(staff) == {"klo"}

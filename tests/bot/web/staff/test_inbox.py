@@ -13,7 +13,8 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.sql_inbox import SqlInbox
-from bot.editorial.inbox import Wanted
+from bot.editorial.inbox import Sorted, Wanted
+from bot.editorial.workbench import Draft
 from bot.outbox_ports import pseudonym
 from bot.ports import Records, StoredTurn
 from bot.web.middleware import CONSOLE
@@ -233,8 +234,30 @@ def test_a_new_pair_is_begun_with_the_number_of_the_group_and_no_text(department
         f"{CONSOLE}/inbox", data={"do": "new pair", "item": str(item), **_token(browser)}, follow_redirects=False
     )
 
-    assert answer.headers["location"].startswith(f"{CONSOLE}/new-pair?cluster=")
-    assert "dog" not in answer.headers["location"]
+    assert answer.headers["location"] == f"{CONSOLE}/new-pair?cluster=-{item}"
+    assert [each.state for each in department.inbox.items([item])] == ["open"]  # until the pair is stored
+
+
+def test_questions_are_decided_when_their_new_pair_is_stored_also_of_two_groups(department: Department) -> None:
+    first, second = (department.item(text, text) for text in ("can I bring my dog", "is my old hound welcome"))
+    tools, browser = department.staff.console.tools, department.curator()
+    browser.open(f"{CONSOLE}/new-pair?cluster=-{first},-{second}")
+    assert all(text in browser.text for text in ("can I bring my dog", "is my old hound welcome"))
+    form = browser.page.one("form", id="pair")
+    typed = {each.get("name"): each.get("value") for each in form.all("input", type="hidden")}
+    texts = {"id": "dogs", "en.variants": "can I bring my dog\nis my old hound welcome"}
+
+    browser._show(browser.client.post(f"{CONSOLE}/new-pair", data={**typed, **texts, "en.question": "Dogs?"}))
+    missing = [each.state for each in department.inbox.items([first, second])]
+    browser._show(browser.client.post(f"{CONSOLE}/new-pair", data={**typed, **texts, "unfinished": "yes"}))
+
+    assert missing == ["open", "open"]
+    assert browser.answer.url.path == f"{CONSOLE}/pairs/dogs", browser.text
+    assert {(each.state, each.target) for each in department.inbox.items([first, second])} == {("new pair", "dogs")}
+    draft = tools.candidate().unfinished["en", "dogs"]
+    assert draft.pair is None
+    assert [each.pair for each in tools.workbench.origins(pseudonym("can I bring my dog"))] == ["dogs"] * 1
+    assert "hound" not in str(list(tools.acts.all()))
 
 
 def test_filters_search_and_pages_narrow_on_the_server(department: Department) -> None:
@@ -250,6 +273,65 @@ def test_filters_search_and_pages_narrow_on_the_server(department: Department) -
     assert "Darf mein Hund mit hinein?" not in _found(browser, since=f"{now() - timedelta(days=3):%Y-%m-%d}")
     assert _found(browser, sort="oldest")[0] == "Darf mein Hund mit hinein?"
     assert _found(browser, since="rubbish", page="99") != []
+
+
+def test_what_was_handed_to_the_team_is_answered_there_and_done(department: Department) -> None:
+    item = department.item("who reads my pictures", "c1")
+    browser, colleague = department.curator(), department.curator("otto")
+    browser.open(f"{CONSOLE}/inbox")
+    number = browser.page.one("input", type="checkbox", name="cluster").get("value")
+    browser.press("Hand to staff", cluster=number, note="Ask the ward")
+
+    colleague.open(f"{CONSOLE}/inbox")
+    colleague.follow("1 question with the team")
+    assert "Handed on by Cara" in colleague.text
+    assert "Ask the ward" in colleague.text
+    colleague.press("Answer", answer="Two radiologists do.")
+    assert "Otto, " in colleague.text
+    assert "Two radiologists do." in colleague.text
+    colleague.press("Done")
+
+    assert "Nothing is with the team" in colleague.text
+    (left,) = department.inbox.items([item])
+    assert (left.state, "radiologists" in left.note) == ("done", True)
+    acts = [(act.action, act.by) for act in department.staff.console.tools.acts.all() if act.what == "inbox"]
+    assert {("staff", "Cara"), ("answer", "Otto"), ("done", "Otto")} <= set(acts)
+    assert "radiologists" not in str(list(department.staff.console.tools.acts.all()))
+
+
+def test_the_list_unfolds_a_group_and_shows_the_figure_that_it_sorts_by(department: Department) -> None:
+    for number, text in enumerate((*PARKING, "Do you have wifi in the waiting room?")):
+        ask(department.records, f"c{number}", text)
+    browser, inbox = department.curator(), department.inbox
+    department.sorted(browser)
+    (parking,) = {row.cluster for row in inbox.rows(Wanted()) if len(inbox.rows(Wanted(cluster=row.cluster))) == 3}
+    rows = sorted(inbox.rows(Wanted(cluster=parking)), key=lambda row: row.place)
+    figures = {row.id: Sorted(parking, row.place, f"p{row.place}", 0.2 + row.place / 10) for row in rows}
+    inbox.sort(figures)  # the first of the group is not the one that a pair fits best
+
+    browser.open(f"{CONSOLE}/inbox?sort=probability")
+    said = browser.client.get(f"{CONSOLE}/inbox", params={"sort": "probability"}, headers=JSON).json()["found"]
+    unfolded = browser.page.one("details", class_="members")
+
+    best = max(figures.values(), key=lambda each: each.probability)
+    assert (said[0]["cluster"], said[0]["pair"], said[0]["probability"]) == (parking, best.pair, best.probability)
+    assert f"{best.pair} ({best.probability:.0%})" in browser.text
+    assert "2 more questions of the group" in unfolded.text
+    assert sum(text in unfolded.text for text in PARKING) == 2
+
+
+def test_search_finds_questions_by_the_pair_that_fits_them_too(department: Department) -> None:
+    item = department.item("ouch ouch", "c1")
+    department.item("where is the toilet", "c2")
+    tools, browser = department.staff.console.tools, department.curator()
+    pair = tools.candidate().base.catalogs["en"].pairs[0]
+    department.inbox.sort({item: Sorted(1, 0, pair.id, 0.5)})
+    content = pair.model_copy(update={"question": "Will the zebra bite?"}).model_dump(mode="json")
+
+    assert _found(browser, search=pair.id) == ["ouch ouch"]
+    assert _found(browser, search="zebra bite") == []
+    tools.workbench.save(Draft(department.exam, "en", pair.id, content), by=department.staff.person("cara"), now=now())
+    assert _found(browser, search="zebra bite") == ["ouch ouch"]
 
 
 def test_an_erased_patient_takes_items_along_and_curators_are_told_of_what_was_made_of_them(

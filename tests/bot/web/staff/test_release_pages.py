@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.release_keys import new_key
-from bot.editorial.workbench import Draft, Signature, changed_draft
+from bot.editorial.candidate import changed_draft
+from bot.editorial.workbench import Draft, Signature
 from bot.web.middleware import CONSOLE
 from bot.web.staff.tools import Verdict
 from tests.bot.web.browser import Browser
@@ -83,7 +84,11 @@ def test_signed_texts_become_a_release_changes_the_next_and_one_click_goes_back(
     pair = tools.candidate().base.catalogs["de"].pairs[0]
     made = draft(staff, pair.id, CHANGED)
     browser.open(f"{CONSOLE}/releases")
-    assert "1 drafts still wait for signatures" in browser.text
+    assert "1 draft still waits for signatures" in browser.text
+    browser.open(f"{CONSOLE}/releases/next")
+    assert "Compared is what patients see today (release 1@" in browser.text
+    assert "1 draft still waits for signatures" in browser.text
+    browser.open(f"{CONSOLE}/releases")
     sign_all(staff, "anna", "bert", what=f"pair {pair.id} de")
     assert tools.candidate().stage("de", pair.id, now=now()) == "approved"
     browser.open(f"{CONSOLE}/releases/next")
@@ -159,6 +164,14 @@ def test_one_person_stops_and_two_open_again(staff: Staff) -> None:
         ("withdraw", "Anna"),
         ("close", "Anna"),
         ("open", "Anna, Bert"),
+    ]
+    browser.press("Show the text again", pair=pair, why="checked")
+    noted = [(each.action, each.what, each.by, dict(each.after)) for each in tools.acts.read(by="Anna", most=9)]
+    assert [each for each in reversed(noted) if each[0] in ("withdraw", "close", "open", "lift")] == [
+        ("withdraw", f"pair {pair}", "Anna", {}),
+        ("close", "chat", "Anna", {}),
+        ("open", "chat", "Anna", {"second": "Bert"}),
+        ("lift", f"pair {pair}", "Anna", {}),
     ]
 
 

@@ -13,11 +13,12 @@ from bot.editorial.jobs import Cancelled
 from bot.editorial.people import Person
 from bot.errors import UserFixable
 from bot.settings import FhirAccess, Settings
+from bot.web.middleware import CONSOLE
 from bot.web.server import Serving, run_server
 from bot.web.staff.sample import ACCOUNTS, SAMPLE_JOB, Sample, begin_sample, questions, sample_settings
 from bot.web.staff.wiring import make_jobs, make_people
 from bot.wiring import make_records
-from tests.bot.web.staff.consoles import PASSWORD, now
+from tests.bot.web.staff.consoles import PASSWORD, now, running_console
 
 
 def _settings(folder: Path) -> Settings:
@@ -81,3 +82,21 @@ def test_sample_questions_are_asked_as_patients_ask_and_each_only_once(
     assert turns[0].exchange is not None
     assert turns[0].question in {*questions("de"), *questions("en")}
     assert len(questions("de")) + len(questions("en")) == 350
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_in_the_sample_a_stop_is_called_practice_before_and_after(tmp_path: Path, language: str) -> None:
+    with running_console(tmp_path, sample=True) as staff:
+        t = staff.console.renderer.labels(language)
+        browser = staff.logged_in("anna", "approver", language=language)
+        browser.open(f"{CONSOLE}/stop")
+        assert t["stop_sample"] in browser.text
+        assert t["stop_hint"] not in browser.text
+
+        browser.press(str(t["stop_chat_do"]), why="x")
+
+        assert t["told_stop_sample"] in browser.text
+        assert t["stop_sample_closed"] in browser.text
+        assert t["told_stop"] not in browser.text
+        assert t["stop_closed"] not in browser.text
+        assert [act.kind for act in staff.console.tools.releases.stops()] == ["close"]

@@ -133,6 +133,21 @@ def test_a_signature_needs_a_day_to_come_and_somebody_who_has_read(
     assert "sentences de" not in {each.what for each in staff.console.tools.candidate().signatures}
 
 
+def test_a_form_that_names_a_text_and_nothing_else_is_no_signature_whoever_signed_before(staff: Staff) -> None:
+    first, second = staff.logged_in("rita", "curator", name="Rita"), staff.logged_in("olga", "approver", name="Olga")
+    token = {"token": second.page.all("input", type="hidden")[0].get("value")}
+    bare = {**token, "what": "foreign"}
+    assert second.client.post(f"{CONSOLE}/to-sign/text", data=bare).status_code == 400
+    open_text(first, "foreign")
+    first.press("Sign", read="yes", until=(now().date() + timedelta(days=30)).isoformat())
+
+    assert second.client.post(f"{CONSOLE}/to-sign/text", data=bare).status_code == 400
+    open_text(second, "foreign")
+    assert second.answer.status_code == 200
+    assert "Rita" in second.text
+    assert "which no account stands behind" not in second.text
+
+
 def test_what_is_signed_beside_pairs_can_be_read_and_signed_one_after_the_other(staff: Staff) -> None:
     reader = staff.logged_in("ralf", "curator", name="Ralf")
     reader.open(f"{CONSOLE}/to-sign?kind=sentences")
