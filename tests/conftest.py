@@ -23,6 +23,7 @@ from tests.alarm_examples import few_examples, few_of
 from tests.forking import COMMAND, Forking
 from tests.last_line import LastLine
 from tests.postgresql import running_postgresql
+from tests.trained_once import TRAINED, keep_what_is_trained
 
 # No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout.
 settings.register_profile(
@@ -41,6 +42,10 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(LastLine(config), "last-line")
+    begun_here = TRAINED not in os.environ
+    keep_what_is_trained()
+    if begun_here:
+        config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(TRAINED), ignore_errors=True))
 
 
 @pytest.fixture(scope="session")
