@@ -365,11 +365,12 @@ def _show_advice(done: Sequence[ShortAnswer], disputes: Sequence[Dispute]) -> No
 
 
 class OpenQuestion(Record):
-    """A question with its right answer."""
+    """A question with its right answer; `pair` names the pair in which it stands, for whoever checks the file."""
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     question: str = Field(min_length=1)
     answer: str = Field(min_length=1)
+    pair: str = ""
 
 
 class OpenQuestions(Record):
