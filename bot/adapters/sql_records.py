@@ -198,9 +198,7 @@ MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
 class SqlRecords:
     """Records of conversations. Every write is committed before it returns."""
 
-    def __init__(
-        self, engine: Engine, keys: BlindKeys | None = None, summaries: SummaryFolders | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, keys: BlindKeys | None = None, summaries: SummaryFolders | None = None) -> None:
         """`summaries` go with their conversation when that is erased; None: nobody looks for any."""
         self._summaries = summaries
         self._engine = engine

@@ -43,7 +43,7 @@ class SummaryFolders:
         return folder.resolve().parent == self.place.resolve()
 
     def claim(self, kind: str, conversations: Sequence[str], *, name: str = "") -> Path:
-        """Return a folder for what is made of these conversations, closed to others and marked before it holds anything.
+        """Return a folder for what is made of these conversations, closed to others and marked as theirs.
 
         Args:
             kind: What is made; the folder is named by it and the conversations.
@@ -76,9 +76,19 @@ class SummaryFolders:
         """Say whether something that was made of it has been sent to a FHIR server."""
         return any((folder / SENT).exists() for folder in self.of(conversation))
 
-    def note_sent(self, folder: Path, what: str) -> None:
-        """Note in one of the folders that something of it has been sent to a FHIR server; `what`: JSON."""
-        (folder / SENT).write_text(what, encoding="utf-8")
+    @staticmethod
+    def sent_as(folder: Path) -> str:
+        """Return with which status the summary of a folder has been sent to a FHIR server; empty: not at all."""
+        try:
+            said = json.loads((folder / SENT).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return ""
+        return str(said.get("status", "")) if isinstance(said, dict) else ""
+
+    @staticmethod
+    def note_sent(folder: Path, *, status: str, at: str, host: str) -> None:
+        """Note in a folder that its summary has been sent: who erases the conversation is told so."""
+        (folder / SENT).write_text(json.dumps({"status": status, "at": at, "to": host}) + "\n", encoding="utf-8")
 
     def erase(self, conversation: str) -> int:
         """Delete what was made of a conversation, also where others had a part in it; return how many folders went."""

@@ -205,7 +205,8 @@ def test_a_draft_has_new_texts_and_nobodys_review() -> None:
 
     assert (record["id"], record["answer"], record["question"]) == ("pain", "New.", DRAFT.pair.question)
     assert record["review"] == {"status": "draft", "by": None, "on": None, "valid_until": None}
-    assert "variants" not in record
+    assert len(record["variants"]) == len(DRAFT.pair.variants)
+    assert "extracts" not in record
 
 
 @pytest.mark.parametrize(("language", "other"), [("de", "en"), ("en", "de")])
