@@ -273,7 +273,7 @@ def _discuss_pair(what: str, material: Material, decision: Decision, asking: Mod
     _write_discussed(study, task, done, provenance, language)
     if done.final is not None:
         study.write(DRAFT, as_draft(draft, done.final, language=language, models=provenance.who))
-        typer.echo(f"{study.out / DRAFT}: a draft; extracts and review are not taken over. Into the console:")
+        typer.echo(f"{study.out / DRAFT}: a draft, unreviewed. Into the console:")
         typer.echo(f"`klartext author submit {study.out} --by LOGIN`")
 
 

@@ -44,12 +44,14 @@ class PairDraft:
         return {key: text for key, text in found.items() if text}
 
     def with_texts(self, final: Sections) -> dict[str, Any]:
-        """Return the pair as a draft with new texts, unreviewed; sentences for facets are to be chosen anew.
+        """Return the whole pair as a draft with new texts, unreviewed.
 
-        Variants stay: a draft stands for the whole pair, and without them nobody would find it by its question.
+        Sentences that answered a facet and are not in the answer any more are left out: others are to be chosen.
         """
         record = self.pair.model_dump(mode="json", exclude_defaults=True, exclude={"extracts", "review"})
         record.update(final)
+        if extracts := [each for each in self.pair.extracts if each.text in record["answer"]]:
+            record["extracts"] = [each.model_dump(mode="json") for each in extracts]
         record["review"] = {"status": "draft", "by": None, "on": None, "valid_until": None}
         return record
 

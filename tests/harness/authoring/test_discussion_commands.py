@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ import yaml
 from fhir.resources.R4B.composition import Composition
 from typer.testing import Result
 
-from bot import BadData, load_catalog, locate
+from bot import BadData, data_folder, load_catalog, locate
 from bot.testing import scripted_endpoint
 from harness.authoring.discussion.conversation import read_conversation
 from tests.bot.handover.fhir_process import emptied, fhir_process, stored
@@ -146,7 +147,8 @@ def test_a_summary_is_once_on_the_fhir_server_as_it_was_sent_last(
 
 def test_a_summary_goes_into_the_namespaces_of_the_site(summarised: Path, tmp_path: Path, fhir: str) -> None:
     site = tmp_path / "site.yaml"
-    site.write_text("namespaces: {identifiers: https://clinic.example.net/ids}\n", encoding="utf-8")
+    shipped = (data_folder("qa_pairs") / "site.yaml").read_text(encoding="utf-8")
+    site.write_text(f"{shipped}\nnamespaces: {{identifiers: https://clinic.example.net/ids}}\n", encoding="utf-8")
     environ = {"KLARTEXT_FHIR_URL": emptied(fhir), "KLARTEXT_SITE": str(site)}
 
     for _ in range(2):
@@ -213,6 +215,22 @@ def test_recorded_advice_on_a_dispute_is_replayed(tmp_path: Path) -> None:
     assert "rater-a" not in page
     assert "entscheiden darf nur ein Mensch" in page
     assert not (run / "labels").exists()  # advice is no label
+
+
+def test_the_shipped_open_questions_rest_on_pairs_of_the_catalog(tmp_path: Path) -> None:
+    file = data_folder("vignettes") / "authoring" / "short-answers-de.yaml"
+    catalog = load_catalog(locate("mammography"), "de")
+    for one in yaml.safe_load(file.read_text(encoding="utf-8"))["questions"]:
+        figures = re.findall(r"[0-9,]*[0-9]", one["answer"])
+        said = re.findall(
+            r"[0-9,]*[0-9]", f"{catalog.pair(one['pair']).answer} {catalog.pair(one['pair']).short_answer}"
+        )
+        assert set(figures) <= set(said), one["id"]
+
+    done = author("discuss", "answers", file, "--out", tmp_path / "a")
+
+    assert done.exit_code == 1, done.output
+    assert "50 prompts in" in done.output
 
 
 def test_open_questions_give_the_papers_third_table(tmp_path: Path) -> None:
@@ -312,7 +330,8 @@ def test_what_a_model_answers_about_a_patient_stays_in_the_folder_of_the_work(tm
 
 
 def test_patients_words_are_written_to_files_only_where_that_is_allowed(tmp_path: Path) -> None:
-    for options in (["--prompts", tmp_path / "p.jsonl"], ["--out", tmp_path / "s", *by_files(SUMMARY)]):
+    refusals = (["--prompts", str(tmp_path / "p.jsonl")], ["--out", str(tmp_path / "s"), *by_files(SUMMARY)])
+    for options in refusals:
         refused = summary(tmp_path, *options)
         assert refused.exit_code == 2
         assert "--patient-text-to-file" in refused.output
