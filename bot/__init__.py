@@ -4,6 +4,7 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 `bot.interview` says which names are for others.
 """
 
+from bot.adapters.summary_folders import SummaryFolders
 from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
 from bot.catalog.exchange.question_set import read_question_set
@@ -36,6 +37,7 @@ __all__ = [
     "Part",
     "Response",
     "Settings",
+    "SummaryFolders",
     "Unreachable",
     "UserFixable",
     "data_folder",

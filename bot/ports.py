@@ -566,6 +566,7 @@ class Purged:
         comments: Emptied; the flags stay.
         interviews: Of conversations that stay.
         sent: Notes of what was sent.
+        summaries: Folders of what models wrote about conversations that are gone.
         unsent_kept: Entries that no FHIR server has taken yet, of an age at which the rest goes: never deleted.
         residue: The database could not be cleaned up because somebody was reading all the time: purge again.
     """
@@ -576,6 +577,7 @@ class Purged:
     comments: int = 0
     interviews: int = 0
     sent: int = 0
+    summaries: int = 0
     unsent_kept: int = 0
     residue: bool = False
 

@@ -28,7 +28,7 @@ log = logging.getLogger("klartext")
 KEY_NAME = "installation.key"  # in the data folder, where none can be kept outside of it
 # What we write there, and nothing else: somebody may have named their home folder as the data folder.
 DERIVED = ("catalogs", "heads", "chroma", "vectors", "terminology")
-OURS = ("klartext.db*", "answers.db*", "audit.jsonl*", KEY_NAME, *DERIVED)
+OURS = ("klartext.db*", "answers.db*", "audit.jsonl*", KEY_NAME, "summaries", *DERIVED)
 
 
 def make_private_folder(folder: Path) -> None:

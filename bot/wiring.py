@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
+from bot.adapters.summary_folders import SummaryFolders
 from bot.adapters.vector_files import VectorFiles
 from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import BadData, MissingExtra, Unreachable, UserFixable, is_installed
@@ -403,7 +404,12 @@ def make_keeper(settings: Settings) -> Keeper:
     """Open the same database to delete what is too old; the audit log tells of what goes."""
     from bot.adapters.sql_retention import SqlRetention
 
-    return SqlRetention(_database(settings).engine, make_audit(settings))
+    return SqlRetention(_database(settings).engine, make_audit(settings), make_summaries(settings))
+
+
+def make_summaries(settings: Settings) -> SummaryFolders:
+    """Return the folders of what models wrote about conversations."""
+    return SummaryFolders.in_data(settings.data)
 
 
 def make_presence(settings: Settings) -> Presence:
@@ -574,9 +580,9 @@ def _database(settings: Settings) -> SqlRecords:
     with _opening:
         engine = _engines.get((url, settings.text_keys, wait_s))
         if engine is not None:
-            return SqlRecords(engine, keys)
+            return SqlRecords(engine, keys, make_summaries(settings))
         # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
         opened = SqlRecords.open(url, text_cipher(settings), keys, wait_s=wait_s, upgrade=False)
         _engines[url, settings.text_keys, wait_s] = opened.engine
         tell_heads(opened.engine, make_audit(settings).see_trail)
-        return opened
+        return SqlRecords(opened.engine, keys, make_summaries(settings))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import typer
 
 from harness.commands import (
+    author_corruption,
     author_discussion,
     author_evidence,
     author_grades,
@@ -81,8 +82,8 @@ AUTHOR: Commands = {
     "grades": Entry(author_grades.grades, "drafts/dog drafts/parking --form grades.csv"),
     "draft-study": Entry(author_evidence.draft_study, "--documents mammography-de --out study"),
     "discuss": Entry(author_discussion.discuss, "pair pain --out work/pain --prompts prompts.jsonl"),
-    "corruption": Entry(author_discussion.corruption, "conversation.json --out work/corruption --model NAME"),
-    "forms": Entry(author_discussion.forms, "work/pain"),
+    "corruption": Entry(author_corruption.corruption, "conversation.json --model NAME"),
+    "forms": Entry(author_corruption.forms, "work/pain"),
     "quiz": Entry(author_quiz.quiz, "--pair radiation --out quizzes/radiation --prompts prompts.jsonl"),
     "rank": Entry(
         author_rank.rank, "--pair pain --pair radiation --pair deodorant --out ranking --prompts prompts.jsonl"

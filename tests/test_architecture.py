@@ -58,11 +58,12 @@ FLOORS = (
 )
 # What the harness may enter the assistant by: the front door; the chat, for the demo; patients' chats, for suites of
 # what is said in them; of the interview, which the benchmarks walk through, what its rooms offer to others; of the staff
-# console what its areas are made of; and its queue of drafts.
+# console what its areas are made of; its queue of drafts; and the FHIR server, which takes an accepted summary.
 DOORS = {
     "bot",
     "bot.commands.chat",
     "bot.commands.exchange",
+    "bot.commands.fhir",
     "bot.editorial.acts",
     "bot.editorial.jobs",
     "bot.editorial.people",
@@ -237,6 +238,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
     assert {name for _, name in used} == DOORS
     assert {module for module, name in used if name != "bot"} == {
         "harness.measuring.assistant",
+        "harness.commands.author_discussion",
         "harness.commands.author_submit",
         "harness.commands.running",
         "harness.staff_pages.rating",

@@ -52,6 +52,7 @@ from bot.adapters.sql_tables import (
     talking_to,
     turn_row,
 )
+from bot.adapters.summary_folders import SummaryFolders
 from bot.adapters.text_cipher import TextCipher
 from bot.batching import Together
 from bot.errors import AlreadyStored, BadData, Erased, Unreachable, UserFixable
@@ -197,7 +198,9 @@ MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
 class SqlRecords:
     """Records of conversations. Every write is committed before it returns."""
 
-    def __init__(self, engine: Engine, keys: BlindKeys | None = None) -> None:
+    def __init__(self, engine: Engine, keys: BlindKeys | None = None, summaries: SummaryFolders | None = None) -> None:
+        """`summaries` go with their conversation when that is erased; None: nobody looks for any."""
+        self._summaries = summaries
         self._engine = engine
         self._keys = keys
         self._probe = probe_of(engine)
@@ -335,6 +338,8 @@ class SqlRecords:
             session.execute(delete(OutboxRow).where(OutboxRow.conversation == conversation))
             note_gone(session, [conversation], ERASED, at=by_patient_at or datetime.now(UTC))
             session.commit()
+        if self._summaries is not None:
+            self._summaries.erase(conversation)
         log.info("erased", extra={"fields": {"conversation": pseudonym(conversation)}})
         if gone is not None and gone.kind == "urgent" and gone.since is not None:
             fields = {"conversation": gone.pseudonym, "since": gone.since.isoformat()}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, func, or_, select, union, update
+from sqlalchemy import ColumnElement, Delete, Select, Subquery, Update, delete, exists, func, or_, select, union, update
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Session
 
@@ -17,11 +17,12 @@ from bot.adapters.sql_probe import clean_up
 from bot.adapters.sql_records import UNANSWERED, InterviewRow
 from bot.adapters.sql_staff import DeletedRow
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, talking_to
+from bot.adapters.summary_folders import SummaryFolders
 from bot.ports import COMPLAINTS, Audit, AuditEvent, Cutoffs, Purged
 
 log = logging.getLogger("klartext")
 BATCH = 200  # conversations in one transaction: a turn waits for no longer than that
-OF_THE_REST = ("questions", "comments", "interviews", "sent")  # what goes without its conversation
+OF_THE_REST = ("questions", "comments", "interviews", "sent", "summaries")  # what goes without its conversation
 RETENTION = "retention"  # who has it done, in the audit log
 DETACHED = ""  # the conversation of questions that are kept without one
 
@@ -29,10 +30,11 @@ DETACHED = ""  # the conversation of questions that are kept without one
 class SqlRetention:
     """Fulfils `bot.settings.Keeper`."""
 
-    def __init__(self, engine: Engine, audit: Audit | None = None) -> None:
-        """`audit` is told of conversations before they go; None: nobody is."""
+    def __init__(self, engine: Engine, audit: Audit | None = None, summaries: SummaryFolders | None = None) -> None:
+        """`audit` is told of conversations before they go; `summaries` go with these; None: nobody is, nothing goes."""
         self._engine = engine
         self._audit = audit
+        self._summaries = summaries
 
     def purge(self, cutoffs: Cutoffs, *, dry_run: bool = False) -> Purged:
         cutoffs = _in_utc(cutoffs)
@@ -43,6 +45,9 @@ class SqlRetention:
             unsent = _count(session, select(OutboxRow.id).where(_unsent(cutoffs)))
         if dry_run:
             counted = Purged(conversations=len(ids), questions_detached=detached, unsent_kept=unsent)
+            if self._summaries is not None:
+                going = set(ids)
+                counted = replace(counted, summaries=self._summaries.count_all_but(lambda: self._known() - going))
             return self._the_rest(cutoffs, counted, dry_run=True)
         purged = Purged(unsent_kept=unsent)
         for start in range(0, len(ids), BATCH):
@@ -53,6 +58,9 @@ class SqlRetention:
                 questions_detached=purged.questions_detached + kept,
             )
         purged = self._the_rest(cutoffs, purged, dry_run=False)
+        if self._summaries is not None:
+            # Not only of those that went now: another machine, or a patient, may have erased others.
+            purged = replace(purged, summaries=self._summaries.erase_all_but(self._known))
         rest = {name: count for name, count in purged.counts() if count and name in OF_THE_REST}
         if self._audit is not None and rest:
             self._audit.note(AuditEvent("purge", RETENTION, counts=rest))
@@ -62,8 +70,15 @@ class SqlRetention:
         gone = 0
         for start in range(0, len(conversations), BATCH):
             gone += self._erase(conversations[start : start + BATCH], _in_utc(cutoffs), "purge-again")[0]
+        if self._summaries is not None:
+            self._summaries.erase_all_but(self._known)
         clean_up(self._engine)
         return gone
+
+    def _known(self) -> set[str]:
+        """Return the ids of all conversations that are there."""
+        with talking_to(self._engine) as session:
+            return set(session.scalars(select(_every_conversation().c[0])))
 
     def _erase(self, batch: Sequence[str], cutoffs: Cutoffs, action: str = "purge") -> tuple[int, int]:
         """Delete conversations that are still old, and return how many went and how many questions stay."""
@@ -130,9 +145,12 @@ def _in_utc(cutoffs: Cutoffs) -> Cutoffs:
 
 def _old_conversations(before: datetime) -> Select[str]:
     """Select conversations without a sign of life since a moment; those of older versions have turns only."""
-    known = union(select(ConversationRow.id), select(TurnRow.conversation)).subquery()
-    id_ = known.c[0]
+    id_ = _every_conversation().c[0]
     return select(id_).where(id_ != DETACHED, ~_alive(id_, before)).order_by(id_)
+
+
+def _every_conversation() -> Subquery:
+    return union(select(ConversationRow.id), select(TurnRow.conversation)).subquery()
 
 
 def _alive(id_: ColumnElement[str], since: datetime) -> ColumnElement[bool]:

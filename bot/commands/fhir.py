@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -27,8 +28,8 @@ from bot.catalog.fhir_files import (
 )
 from bot.catalog.look import Namespaces
 from bot.catalog.site import namespaces_of
-from bot.errors import BadData, friendly_errors
-from bot.handover.bundle import make_bundle
+from bot.errors import BadData, NotSent, UserFixable, friendly_errors
+from bot.handover.bundle import make_bundle, make_document_bundle
 from bot.handover.handover import Context, before_of, export_of
 from bot.handover.outbox import push as push_all
 from bot.interview.form.indexed import IndexedForm, index_questionnaire
@@ -250,6 +251,25 @@ def push(
             print(f"not taken: {reason}", file=sys.stderr)
         print(f"{pushed.sent} sent, {pushed.waiting} waiting")
     raise typer.Exit(1 if pushed.waiting else 0)
+
+
+def send_composition(composition: JsonObject, conversation: str, exam: Path, settings: Settings) -> str:
+    """Put a Composition about a conversation on the FHIR server, in the place of one sent before; return its host.
+
+    Raises:
+        UserFixable: No server is set, or it does not take the Composition.
+    """
+    names = namespaces_of(settings.site, exam)
+    bundle = make_document_bundle(composition, conversation, datetime.now(UTC), settings.fhir.ids, names)
+    server = make_fhir_server(settings)
+    try:
+        server.check()
+        server.send(dump(bundle))
+    except NotSent as error:
+        raise UserFixable(f"{error} Nothing is there twice if you try again with the same command.") from None
+    finally:
+        server.close()
+    return urlsplit(settings.fhir.url or "").hostname or ""
 
 
 def _now() -> str:

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from bot.adapters.audit_log import os_user
+from bot.adapters.summary_folders import SummaryFolders
 from bot.catalog.fhir_files import write_text
 from bot.commands.auditing import after_restore, audit, erase_again
 from bot.commands.finding import find
@@ -39,6 +40,7 @@ from bot.wiring import (
     make_keeper,
     make_outbox,
     make_records,
+    make_summaries,
     migrate_database,
     rekey_texts,
 )
@@ -57,6 +59,7 @@ class Archive:
     finder: Finder
     audit: Audit
     workbench: Workbench
+    summaries: SummaryFolders
 
     def chosen(self, conversation: str | None, patient: str | None) -> list[str]:
         """Return the ids of one conversation, or of all of a patient.
@@ -110,6 +113,8 @@ class Archive:
             }
             for each in entries
         ]
+        if summaries := self.summaries.of(id_):
+            found["summaries"] = [str(folder) for folder in summaries]
         return found
 
     def erase(self, ids: Sequence[str], patient: str | None) -> None:
@@ -232,6 +237,7 @@ def erase(
         dossiers = [archive.dossier(id_) for id_ in ids]
         tell(found)
         origins = [each for id_ in ids for each in archive.workbench.origins(pseudonym(id_))]
+        sent = [id_ for id_ in ids if archive.summaries.was_sent(id_)]
         if not dry_run:
             archive.erase(ids, patient)
         for id_, dossier in zip(ids, dossiers, strict=True):
@@ -243,8 +249,8 @@ def erase(
                 f"{count} texts of pair {pair} ({language}) were made of it: the inbox of the console shows them to "
                 "curators, who take them out or let them stay."
             )
-        sent = [each for dossier in dossiers for each in _list(dossier, "outbox")]
-        if any(isinstance(each, dict) and each["accepted_at"] for each in sent):
+        entries = [each for dossier in dossiers for each in _list(dossier, "outbox")]
+        if sent or any(isinstance(each, dict) and each["accepted_at"] for each in entries):
             print("What was sent to the FHIR server is still there: delete it there.", file=sys.stderr)
 
 
@@ -310,14 +316,16 @@ def _archive(data: Path | None) -> Archive:
         make_finder(settings),
         make_audit(settings),
         make_workbench(settings),
+        make_summaries(settings),
     )
 
 
 def _counted(found: Json) -> str:
     answers = found.get("interview")
     events = len(_list(answers, "events")) if isinstance(answers, dict) else 0
-    turns, flags, outbox = (len(_list(found, name)) for name in ("turns", "flags", "outbox"))
-    return f"{turns} turns, {flags} flags, {events} events of an interview, {outbox} entries of the outbox"
+    turns, flags, outbox, summaries = (len(_list(found, name)) for name in ("turns", "flags", "outbox", "summaries"))
+    counted = f"{turns} turns, {flags} flags, {events} events of an interview, {outbox} entries of the outbox"
+    return f"{counted}, {summaries} summaries" if summaries else counted
 
 
 def _list(found: Json, name: str) -> list[object]:

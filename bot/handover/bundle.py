@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from urllib.parse import quote
 
+from bot.catalog.look import Namespaces
 from bot.handover.extraction import extract
 from bot.handover.namespaces import in_namespaces
 from bot.handover.resources import (
@@ -18,9 +22,22 @@ from bot.handover.resources import (
     response,
     tasks,
 )
-from bot.handover.subject import RESOURCE_IDS, Export, Json, Made, Resource, bare, identifier, moment, references_in
+from bot.handover.subject import (
+    CONVERSATIONS,
+    RESOURCE_IDS,
+    Export,
+    Ids,
+    Json,
+    Made,
+    Resource,
+    bare,
+    identifier,
+    moment,
+    references_in,
+    urn_of,
+)
 from bot.interview.values.answer import JsonValue
-from bot.interview.values.fhir_json import objects
+from bot.interview.values.fhir_json import JsonObject, objects, string
 
 
 def make_bundle(
@@ -74,6 +91,33 @@ def make_red_flag_bundle(export: Export) -> dict[str, JsonValue]:
     alarms = (replace(each, body={**each.body, "focus": question}) for each in tasks(export, None) if is_red_flag(each))
     entries: list[JsonValue] = [_entry(alarm, export, amends=False) for alarm in alarms]
     return _transaction(export, entries)
+
+
+def make_document_bundle(document: JsonObject, conversation: str, at: datetime, ids: Ids, names: Namespaces) -> Json:
+    """Return a transaction that puts a document about a conversation in the place of what was sent of it before.
+
+    Args:
+        document: A resource whose identifier is the conversation's.
+        conversation: The id of the conversation.
+        at: When it is sent, with time zone.
+        ids: Whether the server gives ids or takes ours.
+        names: Namespaces of the site.
+    """
+    kind = string(document, "resourceType")
+    own = urn_of(conversation, kind)
+    body: Json = dict(document)
+    url = f"{kind}?identifier={CONVERSATIONS}|{_search_value(conversation)}"
+    if ids == "client":
+        body = {"resourceType": kind, "id": bare(own), **body}
+        url = f"{kind}/{bare(own)}"
+    entry: JsonValue = {"fullUrl": own, "resource": body, "request": {"method": "PUT", "url": url}}
+    known: Json = {"resourceType": "Bundle", "type": "transaction", "timestamp": moment(at)}
+    return {**known, "entry": [in_namespaces(entry, names)]}
+
+
+def _search_value(text: str) -> str:
+    """Return a value as it stands in the URL of a search: what has a meaning there is escaped."""
+    return quote(re.sub(r"([\\,$|])", r"\\\1", text), safe="")
 
 
 def _resources(export: Export, *, red_flags: bool) -> tuple[list[Resource], Resource | None, list[str]]:

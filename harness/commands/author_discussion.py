@@ -1,4 +1,4 @@
-"""`klartext author discuss`, `corruption`, `forms`: researcher and decider, the paper's experiment, raters' forms."""
+"""`klartext author discuss`: researcher and decider on pairs, summaries, disputed labels and open questions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ import typer
 import yaml
 from pydantic import Field, ValidationError
 
-from bot import BadData, Settings, UserFixable, friendly_errors, load_catalog, locate
+from bot import BadData, Settings, SummaryFolders, UserFixable, friendly_errors, load_catalog, locate
 from harness.authoring.discussion.composition import Authorship, composition_of
 from harness.authoring.discussion.content import as_draft, conversation_task, find_pair, pair_task, read_draft
-from harness.authoring.discussion.conversation import Conversation, read_conversation
-from harness.authoring.discussion.corruption import LEVELS, Experiment, TableRow, corruption_experiment, table_of
+from harness.authoring.discussion.conversation import read_conversation
 from harness.authoring.discussion.dialogue import MOST_TURNS, Choice, Discussed, improve, summarise
-from harness.authoring.discussion.rating_form import FORM, Tally, rating_form, tally
+from harness.authoring.discussion.rating_form import FORM, rating_form
 from harness.authoring.discussion.report import (
     Provenance,
     advice_page,
@@ -28,9 +27,9 @@ from harness.authoring.discussion.report import (
     compared_record,
     discussed_page,
     discussed_record,
-    experiment_record,
     form_page,
     noting,
+    told_twice,
 )
 from harness.authoring.discussion.short_answers import (
     Compared,
@@ -41,10 +40,10 @@ from harness.authoring.discussion.short_answers import (
     advise,
     open_answer,
 )
-from harness.authoring.discussion.texts import DiscussionTexts, Section, Task, load_texts
+from harness.authoring.discussion.texts import Section, Task, load_texts
 from harness.authoring.working import Work, together
 from harness.authoring.workshop import Workshop
-from harness.commands.authoring import WorkPath, carry_on
+from harness.commands.authoring import carry_on
 from harness.commands.options import ModelOptions
 from harness.console import counted, plain_console, plain_table, printable
 from harness.files import Record, as_document, first_fault, replace_text, unreadable, writing
@@ -57,7 +56,6 @@ EXAM = "mammography"
 TaskName = Literal["pair", "summary", "dispute", "answers"]
 RESULT, PAGE, DRAFT, COMPOSITION = "result.json", "result.md", "draft.yaml", "composition.json"
 ACCEPTED, FORM_PAGE = "accepted.json", "form.md"
-SAMPLE = "Draft by a language model after a discussion of two agents. SAMPLE CONTENT, NOT APPROVED BY ANY CLINICIAN."
 ToFile = Annotated[
     bool, typer.Option("--patient-text-to-file", help="Allow prompts with a patient's words to be written to files.")
 ]
@@ -68,7 +66,15 @@ Turns = Annotated[int, typer.Option("--turns", min=2, max=MOST_TURNS, help="Most
 class Material:
     """From what is discussed, in which language, and where the work goes on."""
 
-    out: WorkPath
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Folder of this work; given again, it is gone on with. Without it, conversations have one in "
+            "KLARTEXT_DATA, which goes when they are erased.",
+            metavar="FOLDER",
+        ),
+    ] = None
     catalog: Annotated[
         str | None,
         typer.Option("--catalog", help="A shipped exam, or a catalog folder; default: mammography, or the run's."),
@@ -83,6 +89,30 @@ class Material:
     ] = None
     turns: Turns = MOST_TURNS
     patient_text_to_file: ToFile = False
+
+    def folder(self) -> Path:
+        """Return where work goes on that is about no patient."""
+        if self.out is None:
+            raise BadData("Where shall it go on? Give a folder with `--out FOLDER`.")
+        return self.out
+
+    def patients_folder(self, kind: str, conversations: Sequence[str]) -> Path:
+        """Return where work about conversations goes on: in the one place that is erased with them.
+
+        Raises:
+            BadData: `--out` is elsewhere, and nobody said that files may hold patients' words.
+        """
+        folders = SummaryFolders.in_data(Settings.from_environment().data)
+        if self.out is None or folders.holds(self.out):
+            return folders.claim(kind, conversations, name=self.out.name if self.out is not None else "")
+        if not self.patient_text_to_file:
+            raise BadData(
+                f"{self.out} is outside of {folders.place}, where what is made of a conversation is deleted with it. "
+                "Leave `--out` out; or, if that is agreed with your data protection officer, give "
+                "`--patient-text-to-file`."
+            )
+        typer.echo(f"{self.out} is not erased with the conversation: delete it yourself by then.", err=True)
+        return self.out
 
     def basis_text(self) -> str:
         """Return what `--basis` says; empty without it."""
@@ -105,9 +135,34 @@ class Decision:
         str | None, typer.Option("--accept", help="Lines of the scratchpad to apply: `1,3`, `all`, `none`.")
     ] = None
     review: Annotated[bool, typer.Option("--review", help="Ask for each line of the scratchpad.")] = False
+    keep_unasked: Annotated[
+        bool, typer.Option("--keep-unasked", help="Let sections change, too, that no accepted line names.")
+    ] = False
     accepted_by: Annotated[
         str, typer.Option("--accepted-by", help="Who accepts a summary as it is now: it becomes final.", metavar="NAME")
     ] = ""
+    send: Annotated[
+        Literal["final", "preliminary"] | None,
+        typer.Option("--send", help="Put the summary on the FHIR server, in the place of an earlier one."),
+    ] = None
+
+    def require_fits(self, task: TaskName) -> None:
+        """Raise BadData where the options contradict one another, or mean nothing for what is discussed."""
+        decides = self.accept is not None or self.review or self.keep_unasked
+        if self.accept is not None and self.review:
+            raise BadData("`--accept` names the lines and `--review` asks for each. Give one of them.")
+        if task in ("dispute", "answers") and decides:
+            raise BadData(f"`discuss {task}` has no scratchpad to accept. Leave `--accept` and `--review` out.")
+        if self.accepted_by and task != "summary":
+            raise BadData("`--accepted-by` accepts a summary; pairs are approved in the console. Leave it out.")
+        if self.send is not None and task != "summary":
+            raise BadData("`--send` sends a summary; pairs go into the console with `klartext author submit`.")
+        if self.send == "final" and not self.accepted_by.strip():
+            raise BadData(
+                "A summary is final when somebody accepts it. Give `--accepted-by NAME`, or `--send preliminary`."
+            )
+        if self.send == "preliminary" and self.accepted_by.strip():
+            raise BadData("A summary that somebody accepts is final. Give `--send final`.")
 
 
 def discuss(
@@ -124,14 +179,9 @@ def discuss(
 ) -> None:
     """Have a text or a short answer discussed by researcher and decider; a person accepts what is applied."""
     with friendly_errors():
-        if decision.accept is not None and decision.review:
-            raise BadData("`--accept` names the lines and `--review` asks for each. Give one of them.")
-        if task in ("dispute", "answers") and (decision.accept is not None or decision.review):
-            raise BadData(f"`discuss {task}` has no scratchpad to accept. Leave `--accept` and `--review` out.")
+        decision.require_fits(task)
         if material.basis is not None and task != "pair":
             raise BadData(f"`--basis` is what a pair must hold to, and `discuss {task}` has none. Leave it out.")
-        if decision.accepted_by and task != "summary":
-            raise BadData("`--accepted-by` accepts a summary; pairs are approved in the console. Leave it out.")
         if task == "pair":
             _discuss_pair(what, material, decision, asking)
         elif task == "summary":
@@ -181,6 +231,11 @@ class Study:
         settings = Settings.from_environment()
         if self.asking.live and settings.model_url:
             settings.require_patient_text_allowed(settings.model_url)
+        if self.asking.store is not None and not self.to_file:
+            raise UserFixable(
+                f"{self.asking.store} would hold answers about a patient, and is not deleted with the conversation. "
+                "Leave `--store` out, or give `--patient-text-to-file`."
+            )
         with writing(self.out / RESULT, "Choose another `--out`."):
             self.out.chmod(0o700)
         return replace(self.asking, store=self.asking.store or self.out / "answers.db")
@@ -190,18 +245,14 @@ class Study:
             replace_text(self.out / name, text)
 
 
-def _hash(*parts: str) -> str:
+def hash_of(*parts: str) -> str:
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
 
 
 def _identity(kind: str, what: str, task: Task, turns: int, initial: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return all that the prompts of a discussion depend on."""
-    content = _hash(task.material, *task.slots.values(), *(initial or {}).values(), *_prompts_of(task.texts))
+    content = hash_of(task.material, *task.slots.values(), *(initial or {}).values(), task.texts.model_dump_json())
     return {"kind": f"discuss {kind}", "what": what, "content": content, "turns": str(turns)}
-
-
-def _prompts_of(texts: DiscussionTexts) -> Sequence[str]:
-    return (texts.model_dump_json(),)
 
 
 def _discuss_pair(what: str, material: Material, decision: Decision, asking: ModelOptions) -> None:
@@ -214,81 +265,90 @@ def _discuss_pair(what: str, material: Material, decision: Decision, asking: Mod
         draft = find_pair(what, load_catalog(locate(material.catalog or EXAM), language))
     task = pair_task(texts, draft, basis=basis)
     identity = _identity("pair", draft.pair.id, task, material.turns, draft.texts)
-    study = Study(material.out, f"pair {draft.pair.id}", {**identity, "language": language}, asking)
+    study = Study(material.folder(), f"pair {draft.pair.id}", {**identity, "language": language}, asking)
 
     done, provenance = _decided(
-        study, lambda choice: improve(task, draft.texts, choice, turns=material.turns), decision
+        study, task, lambda choice: improve(task, draft.texts, choice, turns=material.turns), decision
     )
     _write_discussed(study, task, done, provenance, language)
     if done.final is not None:
-        note = f"{SAMPLE} Improves {draft.pair.id} of {draft.origin}."
-        study.write(DRAFT, as_draft(draft.with_texts(done.final), language=language, note=note))
-        typer.echo(f"{material.out / DRAFT}: a draft; variants, extracts and review are not taken over")
+        study.write(DRAFT, as_draft(draft, done.final, language=language, models=provenance.who))
+        typer.echo(f"{study.out / DRAFT}: a draft, unreviewed. Into the console:")
+        typer.echo(f"`klartext author submit {study.out} --by LOGIN`")
 
 
 def _discuss_summary(path: Path, material: Material, decision: Decision, asking: ModelOptions) -> None:
     conversation = read_conversation(path)
-    language, texts = _language_of(conversation, material)
-    task = conversation_task(texts, conversation, exam=locate(material.catalog or EXAM).name)
-    identity = _identity("summary", _hash(conversation.id), task, material.turns)
-    study = Study(
-        material.out, f"summary {_hash(conversation.id)}", identity, asking, True, material.patient_text_to_file
-    )
+    language = material.lang or conversation.language
+    exam = locate(material.catalog or EXAM)
+    task = conversation_task(load_texts(language), conversation, exam=exam.name)
+    name = hash_of(conversation.id)
+    identity = _identity("summary", name, task, material.turns)
+    out, to_file = material.patients_folder("summary", [conversation.id]), material.patient_text_to_file
+    study = Study(out, f"summary {name}", identity, asking, True, to_file)
 
-    done, provenance = _decided(study, lambda choice: summarise(task, choice, turns=material.turns), decision)
+    done, provenance = _decided(study, task, lambda choice: summarise(task, choice, turns=material.turns), decision)
     _write_discussed(study, task, done, provenance, language)
     if done.final is None:
-        if decision.accepted_by:
-            raise BadData("There is no final text yet to accept. Decide on the scratchpad first: `--accept`.")
+        if decision.accepted_by or decision.send:
+            raise BadData("There is no final text yet to accept or send. Decide on the scratchpad first: `--accept`.")
         return
     settings = Settings.from_environment()
-    models = sorted({name for name in provenance.models.values() if name})
-    authorship = Authorship(models, datetime.now(UTC).replace(microsecond=0), decision.accepted_by.strip())
-    authorship = replace(authorship, patients=settings.fhir.patient_system)
+    now = datetime.now(UTC).replace(microsecond=0)
+    authorship = Authorship(provenance.who, now, decision.accepted_by.strip(), settings.fhir.patient_system)
     resource = composition_of(conversation, task.sections, done.final, authorship)
     study.write(COMPOSITION, as_document(resource))
-    typer.echo(f"{material.out / COMPOSITION}: a FHIR Composition, {resource['status']}")
+    typer.echo(f"{study.out / COMPOSITION}: a FHIR Composition, {resource['status']}")
+    if decision.send is not None:
+        if SummaryFolders.sent_as(study.out) == "final" and resource["status"] != "final":
+            raise BadData("A final summary of this conversation has been sent. Send another with `--send final` only.")
+        from bot.commands.fhir import send_composition  # what it builds on is slow to import
 
-
-def _language_of(conversation: Conversation, material: Material) -> tuple[str, DiscussionTexts]:
-    language = material.lang or conversation.language
-    return language, load_texts(language)
+        host = send_composition(resource, conversation.id, exam, settings)
+        SummaryFolders.note_sent(study.out, status=resource["status"], at=resource["date"], host=host)
+        typer.echo(f"The summary is on {host}, {resource['status']}. It is not deleted there with the conversation.")
 
 
 def _decided(
-    study: Study, work: Callable[[Choice | None], Work[Discussed]], decision: Decision
+    study: Study, task: Task, work: Callable[[Choice | None], Work[Discussed]], decision: Decision
 ) -> tuple[Discussed, Provenance]:
     """Carry on with a discussion, and with what a person accepts now, or accepted before in this folder."""
-    choice = Choice.parse(decision.accept) if decision.accept is not None else _kept_choice(study.out / ACCEPTED)
+    choice = _kept_choice(study.out / ACCEPTED)
+    if decision.accept is not None:
+        choice = Choice.parse(decision.accept)
     if decision.review:
         done, _ = study.carry_on(lambda: work(None))
-        choice = _reviewed(done)
+        choice = _reviewed(task.sections, done)
         study = replace(study, asking=replace(study.asking, answers=None))
     if choice is None:
+        if decision.keep_unasked:
+            raise BadData("`--keep-unasked` goes with what is accepted. Decide on the scratchpad first: `--accept`.")
         return study.carry_on(lambda: work(None))
+    chosen = replace(choice, unasked=choice.unasked or decision.keep_unasked)
     try:
-        found = study.carry_on(lambda: work(choice))
+        found = study.carry_on(lambda: work(chosen))
     except typer.Exit:  # prompts wait: the same command without `--accept` goes on when they are answered
-        study.write(ACCEPTED, as_document({"accept": choice.as_text()}))
+        study.write(ACCEPTED, as_document({"accept": chosen.as_text(), "unasked": chosen.unasked}))
         raise
-    choice.of(found[0].discussion.scratchpad)  # refuses lines that are not there, now that all answers are kept
-    study.write(ACCEPTED, as_document({"accept": choice.as_text()}))
+    chosen.of(found[0].discussion.scratchpad)  # refuses lines that are not there, now that all answers are kept
+    study.write(ACCEPTED, as_document({"accept": chosen.as_text(), "unasked": chosen.unasked}))
     return found
 
 
 def _kept_choice(path: Path) -> Choice | None:
     try:
-        return Choice.parse(json.loads(path.read_text(encoding="utf-8"))["accept"])
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return Choice.parse(said["accept"], unasked=said.get("unasked") is True)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadData(f"{path} does not say what was accepted. Say it again with `--accept`.") from error
 
 
-def _reviewed(done: Discussed) -> Choice:
+def _reviewed(sections: Sequence[Section], done: Discussed) -> Choice:
     """Ask for each line of the scratchpad whether it is applied."""
     console = plain_console(soft_wrap=True)
-    lines = done.discussion.scratchpad
+    lines = told_twice(sections, done.discussion.scratchpad)
     accepted = []
     for number, line in enumerate(lines, 1):
         console.print(f"\n{number} of {len(lines)}: {printable(line)}")
@@ -335,15 +395,15 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
         for item in items
     ]
     texts = load_texts(material.lang or run_texts.language)
-    content = _hash(repr(disputes), *_prompts_of(texts))
-    study = Study(material.out, f"dispute {run.name}", {"kind": "discuss dispute", "content": content}, asking)
+    content = hash_of(repr(disputes), texts.model_dump_json())
+    study = Study(material.folder(), f"dispute {run.name}", {"kind": "discuss dispute", "content": content}, asking)
     done, provenance = study.carry_on(lambda: advise(texts, disputes, verdicts=VERDICTS))
     study.write(RESULT, as_document(advice_record(done, provenance)))
     study.write(PAGE, advice_page("Advice on disputed labels", texts.dispute.summary, done))
     _show_advice(done, disputes)
     console = plain_console(soft_wrap=True)
     console.print(texts.dispute.summary.strip())
-    console.print(f"The discussions are in {material.out / PAGE}. Decide with")
+    console.print(f"The discussions are in {study.out / PAGE}. Decide with")
     console.print(f"`klartext harness labels give {run} --decide --rater NAME`.")
 
 
@@ -365,11 +425,12 @@ def _show_advice(done: Sequence[ShortAnswer], disputes: Sequence[Dispute]) -> No
 
 
 class OpenQuestion(Record):
-    """A question with its right answer."""
+    """A question with its right answer; `pair` names the pair in which it stands, for whoever checks the file."""
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     question: str = Field(min_length=1)
     answer: str = Field(min_length=1)
+    pair: str = ""
 
 
 class OpenQuestions(Record):
@@ -390,8 +451,8 @@ def _discuss_answers(path: Path, material: Material, asking: ModelOptions) -> No
     if doubled:
         raise BadData(f"{path} has the id {sorted(doubled)[0]!r} twice. Give each question its own.")
     texts = load_texts(material.lang or "de")
-    content = _hash(asked.model_dump_json(), *_prompts_of(texts))
-    study = Study(material.out, f"answers {path.name}", {"kind": "discuss answers", "content": content}, asking)
+    content = hash_of(asked.model_dump_json(), texts.model_dump_json())
+    study = Study(material.folder(), f"answers {path.name}", {"kind": "discuss answers", "content": content}, asking)
 
     def work() -> Work[list[Compared]]:
         return together(
@@ -419,104 +480,3 @@ def _show_compared(done: Sequence[Compared]) -> None:
     for one in done:
         before, after = one.answer.before.winner or "none", one.answer.after.winner or "none"
         console.print(printable(f"{one.answer.case.id}: {before} -> {after} (expected: {one.expected})"))
-
-
-def corruption(
-    conversations: Annotated[
-        list[Path], typer.Argument(help="Exported conversations (`klartext records export`).", metavar="FILE...")
-    ],
-    material: Material,
-    asking: ModelOptions,
-    levels: Annotated[str, typer.Option("--levels", help="How much is corrupted, of 10.")] = ",".join(map(str, LEVELS)),
-) -> None:
-    """Corrupt summaries, have them corrected in one pass and by discussion, and compare concepts (table 1)."""
-    with friendly_errors():
-        wanted = _levels(levels)
-        if material.basis is not None:
-            raise BadData("`--basis` is what a pair must hold to. Leave it out.")
-        read = [read_conversation(path) for path in conversations]
-        if len({one.id for one in read}) < len(read):
-            raise BadData("One conversation is given twice. Give each once.")
-        if len({one.language for one in read}) > 1:
-            raise BadData("The conversations are in several languages. Give those of one language.")
-        _, texts = _language_of(read[0], material)
-        exam = locate(material.catalog or EXAM).name
-        tasks = {f"c{number}": conversation_task(texts, one, exam=exam) for number, one in enumerate(read, 1)}
-        content = _hash(*(task.material for task in tasks.values()), exam, *_prompts_of(texts))
-        identity = {"kind": "corruption", "content": content, "levels": levels, "turns": str(material.turns)}
-        study = Study(material.out, "corruption", identity, asking, True, material.patient_text_to_file)
-        done, provenance = study.carry_on(lambda: corruption_experiment(tasks, wanted, turns=material.turns))
-        sections = texts.tasks["summary"].sections
-        rows = table_of(list(done.values()), sections, wanted)
-        study.write(RESULT, as_document(experiment_record(done, rows, provenance)))
-        _show_table(rows, sections, done)
-        print(f"Texts, discussions and counts are in {material.out / RESULT}.")
-
-
-def _levels(text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and len(part) < 3 and 1 <= int(part) <= 10 for part in parts):
-        raise BadData(f"`--levels {text}` holds no levels. Give whole numbers from 1 to 10, as in `--levels 3,5,7`.")
-    return tuple(dict.fromkeys(int(part) for part in parts))
-
-
-def _show_table(rows: Sequence[TableRow], sections: Sequence[Section], done: Mapping[str, Experiment]) -> None:
-    scored = [section for section in sections if section.scored]
-    columns = [*(section.title for section in scored), "average", "n"]
-    shown = plain_table("F1 of concepts (GPT-F1), 0 to 100", "level, version", *columns)
-    for row in rows:
-        cells = [*(row.sections[section.key] for section in scored), row.average]
-        shown.add_row(
-            f"{row.level} {row.version}", *("-" if value is None else f"{value:.1f}" for value in cells), str(row.n)
-        )
-    console = plain_console(soft_wrap=True)
-    console.print(shown)
-    turns = [len(each.discussion.turns) for one in done.values() for each in one.levels]
-    lines = [len(each.discussion.scratchpad) for one in done.values() for each in one.levels]
-    if turns:
-        console.print(
-            f"{counted(len(turns), 'discussion')}: {sum(turns) / len(turns):.1f} turns and "
-            f"{sum(lines) / len(lines):.1f} lines on the scratchpad on average."
-        )
-
-
-def forms(
-    folders: Annotated[
-        list[Path], typer.Argument(help="Folders of `discuss`, with filled forms.", metavar="FOLDER...")
-    ],
-    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the forms.")] = "de",
-) -> None:
-    """Count what raters said in filled forms (`form-NAME.csv`): preferred, captured, agreed, harmful (figure 2)."""
-    with friendly_errors():
-        texts = load_texts(lang).form
-        found: list[tuple[Path, bool]] = []
-        for folder in folders:
-            filled = sorted(folder.glob("form-*.csv"))
-            if not filled:
-                raise BadData(f"{folder} holds no filled form. Save copies of {folder / FORM} as form-NAME.csv.")
-            found += [(path, _final_is_a(folder)) for path in filled]
-        _show_tally(tally(found, texts))
-
-
-def _final_is_a(folder: Path) -> bool:
-    try:
-        said = json.loads((folder / RESULT).read_text(encoding="utf-8"))["form_final_is"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadData(f"{folder} holds no finished discussion. Give folders of `klartext author discuss`.") from error
-    if said not in ("A", "B"):
-        raise BadData(f"{folder} holds no final text yet. Decide on its scratchpad first: `--accept`.")
-    return bool(said == "A")
-
-
-def _show_tally(found: Tally) -> None:
-    def told(counts: Mapping[str, int]) -> str:
-        return ", ".join(f"{answer} {count} ({count / found.n:.0%})" for answer, count in counts.items()) or "-"
-
-    shown = plain_table(f"What raters said ({counted(found.n, 'form')})", "question", "answers")
-    shown.add_row("preferred", told(found.preferred))
-    for version in ("initial", "final"):
-        shown.add_row(f"captured, {version}", told(found.captured[version]))
-    shown.add_row("corrections agreed with", told(found.agreed))
-    for version in ("initial", "final"):
-        shown.add_row(f"harmful, {version}", told(found.harmful[version]))
-    plain_console(soft_wrap=True).print(shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,23 @@ from harness.authoring.discussion.conversation import Conversation
 from harness.authoring.discussion.texts import DiscussionTexts, Sections, Task
 from harness.files import first_fault, unreadable
 
+SAMPLE = "Draft by a language model after a discussion of two agents. SAMPLE CONTENT, NOT APPROVED BY ANY CLINICIAN."
 WORDS = 90  # of an answer whose pair has no target
 
 
 @dataclass(frozen=True, slots=True)
 class PairDraft:
-    """A pair as a curator has it, and where it comes from."""
+    """A pair as a curator has it.
+
+    Attributes:
+        pair: The pair.
+        origin: Where it comes from, for people.
+        catalog: Name of the catalog that it belongs to; empty where a file does not say.
+    """
 
     pair: Pair
     origin: str
+    catalog: str = ""
 
     @property
     def texts(self) -> Sections:
@@ -36,9 +44,14 @@ class PairDraft:
         return {key: text for key, text in found.items() if text}
 
     def with_texts(self, final: Sections) -> dict[str, Any]:
-        """Return the pair as a draft with new texts, unreviewed; sentences for facets are to be chosen anew."""
-        record = self.pair.model_dump(mode="json", exclude_defaults=True, exclude={"variants", "extracts", "review"})
+        """Return the whole pair as a draft with new texts, unreviewed.
+
+        Sentences that answered a facet and are not in the answer any more are left out: others are to be chosen.
+        """
+        record = self.pair.model_dump(mode="json", exclude_defaults=True, exclude={"extracts", "review"})
         record.update(final)
+        if extracts := [each for each in self.pair.extracts if each.text in record["answer"]]:
+            record["extracts"] = [each.model_dump(mode="json") for each in extracts]
         record["review"] = {"status": "draft", "by": None, "on": None, "valid_until": None}
         return record
 
@@ -51,7 +64,7 @@ def find_pair(id_: str, catalog: Catalog) -> PairDraft:
             f"There is no pair {id_!r} in {catalog.ref} ({catalog.language}). See `klartext qa list`, or give a draft "
             "as a YAML file."
         )
-    return PairDraft(pair, catalog.ref)
+    return PairDraft(pair, catalog.ref, catalog.name)
 
 
 def read_draft(name: str) -> PairDraft:
@@ -60,13 +73,14 @@ def read_draft(name: str) -> PairDraft:
         record = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadData(f"{name} cannot be read ({unreadable(error)}). Give a draft in the form of a pair.") from error
+    whole = record if isinstance(record, dict) else {}
     pairs = record.get("pairs") if isinstance(record, dict) else record
     if isinstance(pairs, list):
         if len(pairs) != 1:
             raise BadData(f"{name} holds {len(pairs)} pairs. Give a file with one.")
         record = pairs[0]
     try:
-        return PairDraft(Pair.model_validate(record), name)
+        return PairDraft(Pair.model_validate(record), name, str(whole.get("catalog") or ""))
     except ValidationError as error:
         raise BadData(f"{name} is no pair: {first_fault(error)}. Mend it after a pair of the catalog.") from error
 
@@ -90,7 +104,9 @@ def conversation_task(texts: DiscussionTexts, conversation: Conversation, *, exa
     return Task(texts, texts.tasks["summary"], conversation.as_text(), {"exam": exam})
 
 
-def as_draft(record: Mapping[str, Any], *, language: str, note: str) -> str:
-    """Return a pair as the text of a draft file, with what readers must know at its top."""
-    body = yaml.safe_dump(dict(record), allow_unicode=True, sort_keys=False, width=118)
-    return f"# {note}\n# language: {language}\n{body}"
+def as_draft(draft: PairDraft, final: Sections, *, language: str, models: Sequence[str]) -> str:
+    """Return a pair with new texts as a file that `klartext author submit` takes; `models` wrote these."""
+    known = {"catalog": draft.catalog} if draft.catalog else {}
+    record = {**known, "language": language, "drafted_by": list(models), "pairs": [draft.with_texts(final)]}
+    body = yaml.safe_dump(record, allow_unicode=True, sort_keys=False, width=118)
+    return f"# {SAMPLE} Improves {draft.pair.id} of {draft.origin}.\n{body}"

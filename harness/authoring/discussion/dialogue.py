@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot import BadData, fold
-from harness.authoring.discussion.texts import Sections, Task, cleaned, stops, without_stop
+from harness.authoring.discussion.texts import Section, Sections, Task, cleaned, stops, without_stop
 from harness.authoring.working import Ask, Unusable, Work, ask
 
 MOST_TURNS = 15  # of both together, as in the paper
@@ -59,22 +59,28 @@ class Discussion:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which lines of a scratchpad a person accepts: their numbers, from 1; None: all of them."""
+    """What a person accepts.
+
+    Attributes:
+        numbers: Of the lines of the scratchpad, from 1; None: all of them.
+        unasked: Whether sections may change, too, that no accepted line names.
+    """
 
     numbers: tuple[int, ...] | None
+    unasked: bool = False
 
     @classmethod
-    def parse(cls, text: str) -> Choice:
+    def parse(cls, text: str, *, unasked: bool = False) -> Choice:
         """Read ``1,3``, ``all`` or ``none``; raise BadData for anything else."""
         word = text.strip().casefold()
         if word in ("all", "none"):
-            return cls(None if word == "all" else ())
+            return cls(None if word == "all" else (), unasked)
         parts = [part.strip() for part in text.split(",")]
         if not all(part.isdecimal() and len(part) < 4 for part in parts):
             raise BadData(
                 f"`--accept {text}` names no lines. Give their numbers, as in `--accept 1,3`, `all` or `none`."
             )
-        return cls(tuple(sorted({int(part) for part in parts})))
+        return cls(tuple(sorted({int(part) for part in parts})), unasked)
 
     def as_text(self) -> str:
         """Return what `parse` reads."""
@@ -105,12 +111,18 @@ class Discussed:
         discussion: About it.
         accepted: Numbers of the lines that a person accepted; None: nobody has decided yet.
         final: The text with these applied; None while nobody has decided, or no usable one was written.
+        put_back: What the model wrote in place of sections that no accepted line names: `final` has the earlier ones.
     """
 
     initial: Sections | None
     discussion: Discussion
     accepted: tuple[int, ...] | None
     final: Sections | None
+    put_back: Sections = field(default_factory=dict)
+
+    @property
+    def accepted_lines(self) -> tuple[str, ...]:
+        return tuple(self.discussion.scratchpad[number - 1] for number in self.accepted or ())
 
 
 def improve(
@@ -130,7 +142,38 @@ def improve(
         return Discussed(initial, discussion, None, None)
     accepted = choice.of(discussion.scratchpad)
     final = yield from apply(task, initial, discussion.scratchpad, accepted, name=name)
-    return Discussed(initial, discussion, accepted, final)
+    done = Discussed(initial, discussion, accepted, final)
+    return done if choice.unasked or final is None else _put_back(task.sections, done, initial, final)
+
+
+def _put_back(sections: Sequence[Section], done: Discussed, initial: Sections, final: Sections) -> Discussed:
+    """Undo what no accepted line asked for; where a line names no section it may mean any, and all stays as written."""
+    named = [named_sections(sections, line) for line in done.accepted_lines]
+    if not all(named):
+        return done
+    asked = frozenset[str]().union(*named)
+    strange = {key: text for key, text in final.items() if key not in asked and text != initial[key]}
+    return replace(done, final={**final, **{key: initial[key] for key in strange}}, put_back=strange)
+
+
+def named_sections(sections: Sequence[Section], line: str) -> frozenset[str]:
+    """Return the keys of the sections that a line of the scratchpad is about; empty where it does not begin with any.
+
+    A line begins with its sections and a colon. Where it does, others that it speaks of count, too.
+    """
+    head = _titles_in(sections, line.partition(":")[0]) if ":" in line else frozenset[str]()
+    return _titles_in(sections, line) if head else frozenset()
+
+
+def _titles_in(sections: Sequence[Section], text: str) -> frozenset[str]:
+    """Return the keys of titles that stand in a text as words; in "Easy answer" there is no "Answer"."""
+    left, found = f" {fold(text)} ", set[str]()
+    for section in sorted(sections, key=lambda each: -len(each.title)):
+        title = f" {fold(section.title)} "
+        if title in left:
+            left = left.replace(title, " | ")
+            found.add(section.key)
+    return frozenset(found)
 
 
 def summarise(task: Task, choice: Choice | None = None, *, turns: int = MOST_TURNS, name: str = "") -> Work[Discussed]:

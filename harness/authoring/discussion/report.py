@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from bot import fold, measure
+from bot import NearCopies, measure
 from harness.authoring.discussion.corruption import Experiment, TableRow
-from harness.authoring.discussion.dialogue import Discussed, Discussion
+from harness.authoring.discussion.dialogue import Discussed, Discussion, named_sections
 from harness.authoring.discussion.rating_form import final_is_a
 from harness.authoring.discussion.short_answers import Compared, ShortAnswer
 from harness.authoring.discussion.texts import Section, Sections, Task, as_text
@@ -54,6 +54,11 @@ class Provenance:
     prompts: Mapping[str, str]
     unusable: Mapping[str, str]
 
+    @property
+    def who(self) -> list[str]:
+        """Return the models that answered."""
+        return sorted({name for name in self.models.values() if name})
+
     @classmethod
     def of(cls, task: str, advanced: Advanced[Any], prompts: Mapping[str, str], *, live: bool) -> Provenance:
         """Return where the result of a work comes from."""
@@ -71,6 +76,7 @@ def discussed_record(task: Task, done: Discussed, provenance: Provenance) -> dic
         **_discussion_record(done.discussion),
         "accepted": done.accepted,
         "final": done.final,
+        "put_back": done.put_back,
         "changed_unasked": unasked(task.sections, done),
         "form_final_is": None if final_a is None else ("A" if final_a else "B"),
     }
@@ -94,7 +100,7 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
     for number, turn in enumerate(done.discussion.turns, 1):
         added = "".join(f"\n> on the scratchpad: {line}" for line in turn.added)
         parts.append(f"**{number}. {speakers[turn.speaker]}.** {turn.text}" + (f"\n{added}" if added else ""))
-    parts += ["## Scratchpad", _pad(done)]
+    parts += ["## Scratchpad", _pad(task.sections, done)]
     if done.final is None:
         waiting = "Nobody has decided yet." if done.accepted is None else "No usable final text was written."
         parts += [waiting, "## First version", _in_sections(task.sections, done.initial)]
@@ -102,7 +108,16 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
         strange = unasked(task.sections, done)
         if strange:
             parts.append(f"**Look closely: changed though no accepted line names it: {', '.join(strange)}.**")
+        if done.put_back:
+            titles = ", ".join(section.title for section in task.sections if section.key in done.put_back)
+            parts.append(
+                f"**Put back as it was: {titles}. The model changed it though no accepted line names it; the same "
+                "command with `--keep-unasked` takes its version.**"
+            )
         parts += ["## Text", *_changes(task.sections, done.initial, done.final, language)]
+        back = [section for section in task.sections if section.key in done.put_back]
+        if back:
+            parts += ["## Put back", *_changes(back, done.initial, done.put_back, language)]
     return printable("\n\n".join([*parts, ""]))
 
 
@@ -110,12 +125,11 @@ def unasked(sections: Sequence[Section], done: Discussed) -> list[str]:
     """Return the titles of sections that the final text changes, though no accepted line names them."""
     if done.initial is None or done.final is None:
         return []
-    lines = [fold(done.discussion.scratchpad[number - 1]) for number in done.accepted or ()]
+    asked = frozenset[str]().union(*(named_sections(sections, line) for line in done.accepted_lines))
     return [
         section.title
         for section in sections
-        if done.initial[section.key] != done.final[section.key]
-        and not any(fold(section.title) in line for line in lines)
+        if done.initial[section.key] != done.final[section.key] and section.key not in asked
     ]
 
 
@@ -135,14 +149,29 @@ def form_page(task: Task, done: Discussed) -> str:
     return printable("\n\n".join([*parts, ""]))
 
 
-def _pad(done: Discussed) -> str:
+def _pad(sections: Sequence[Section], done: Discussed) -> str:
     if not done.discussion.scratchpad:
         return "It is empty."
     marks = {None: "?", True: "accepted", False: "rejected"}
     return "\n".join(
         f"{number}. [{marks[None if done.accepted is None else number in done.accepted]}] {line}"
-        for number, line in enumerate(done.discussion.scratchpad, 1)
+        for number, line in enumerate(told_twice(sections, done.discussion.scratchpad), 1)
     )
+
+
+def told_twice(sections: Sequence[Section], lines: Sequence[str]) -> list[str]:
+    """Return the lines of a scratchpad, each that all but repeats an earlier one with the number of that.
+
+    Both stay to be read: what differs may be a number or a "not". Lines about other sections are other corrections.
+    """
+    copies: dict[frozenset[str], NearCopies] = {}
+    shown = []
+    for number, line in enumerate(lines, 1):
+        alike = copies.setdefault(named_sections(sections, line), NearCopies())
+        earlier = alike.find(line)
+        alike.add(line, str(number))
+        shown.append(f"{line} (nearly the same as {earlier.label})" if earlier is not None else line)
+    return shown
 
 
 def _in_sections(sections: Sequence[Section], text: Sections) -> str:

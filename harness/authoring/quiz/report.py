@@ -164,7 +164,8 @@ def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
             ),
         ]
         pairs.append(content)
-    return {"catalog": catalog.name, "language": catalog.language, "version": catalog.version, "pairs": pairs}
+    whole = {"catalog": catalog.name, "language": catalog.language, "version": catalog.version}
+    return {**whole, "drafted_by": who, "pairs": pairs}
 
 
 def _page(made: Made) -> Iterator[str]:

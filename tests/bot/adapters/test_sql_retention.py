@@ -16,6 +16,7 @@ from bot.adapters.blind_keys import BlindKeys
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.adapters.sql_retention import SqlRetention
+from bot.adapters.summary_folders import SummaryFolders
 from bot.errors import Erased, Unreachable
 from bot.ports import Exchange, Purged, StoredConversation, StoredFlag, StoredTurn
 from bot.settings import Retention
@@ -226,3 +227,33 @@ def test_without_the_audit_log_nothing_goes_by_age(records: SqlRecords, tmp_path
 
     assert len(records.turns("old")) == 1
     assert records.conversation("old") is not None
+
+
+def test_what_models_wrote_about_a_conversation_goes_by_age_with_it(records: SqlRecords, tmp_path: Path) -> None:
+    folders = SummaryFolders.in_data(tmp_path / "data")
+    log = AuditLog(tmp_path / "audit.jsonl", BlindKeys.derived([b"key"]))
+    retention = SqlRetention(records.engine, log, folders)
+    fill(records, "old", at=OLD, word=WORD)
+    fill(records, "young", at=YOUNG, word="Xaverl")
+    folders.claim("summary", ["old"])
+    folders.claim("corruption", ["old", "young"])
+    folders.claim("summary", ["gone long ago"])
+    kept = folders.claim("summary", ["young"])
+
+    assert retention.purge(USUAL, dry_run=True).summaries == 3
+    assert len(list(folders.place.iterdir())) == 4
+    assert retention.purge(USUAL).summaries == 3
+
+    assert list(folders.place.iterdir()) == [kept]
+    assert log.read().lines[-1].counts["summaries"] == 3
+    assert retention.purge(USUAL).summaries == 0
+
+
+def test_what_comes_back_of_a_summary_with_a_backup_goes_again(records: SqlRecords, tmp_path: Path) -> None:
+    folders = SummaryFolders.in_data(tmp_path / "data")
+    fill(records, "old", at=OLD, word=WORD)
+    folders.claim("summary", ["old"])
+
+    assert SqlRetention(records.engine, summaries=folders).purge_again(["old"], USUAL) == 1
+
+    assert list(folders.place.iterdir()) == []

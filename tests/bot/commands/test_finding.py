@@ -19,6 +19,7 @@ import pytest
 from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_releases import SqlReleases
 from bot.adapters.sql_staff import SqlCalls
+from bot.adapters.summary_folders import SummaryFolders
 from bot.adapters.text_cipher import new_key
 from bot.outbox_ports import pseudonym
 from bot.ports import Exchange, StoredConversation, StoredTurn
@@ -285,13 +286,19 @@ def test_what_was_erased_does_not_come_back_with_a_backup(staff: Staff, filled: 
     old = StoredConversation("d" * 32, NOW - 40 * DAY, "de", "page", patient="pat-clara")
     filled.begin(old)
     filled.close()
+    summaries = SummaryFolders.in_data(tmp_path)
+    for letter in "acd":
+        summaries.claim("summary", [letter * 32])
     shutil.copy(tmp_path / "klartext.db", tmp_path / "backup")
+    shutil.copytree(summaries.place, tmp_path / "summaries-backup")
     staff("purge")
     staff("records", "erase", "--patient", "pat-anna")
 
     for path in tmp_path.glob("klartext.db*"):
         path.unlink()
+    assert len(list(summaries.place.iterdir())) == 1
     shutil.copy(tmp_path / "backup", tmp_path / "klartext.db")
+    shutil.copytree(tmp_path / "summaries-backup", summaries.place, dirs_exist_ok=True)
     dry = staff("records", "erase-again", "--dry-run")
     back = staff("records", "find", "--patient", "pat-anna")
     done = staff("records", "erase-again")
@@ -304,6 +311,7 @@ def test_what_was_erased_does_not_come_back_with_a_backup(staff: Staff, filled: 
     assert (done.returncode, done.stderr.count(b"\n")) == (0, 1)  # on which database
     assert done.stdout.decode().splitlines()[-1] == "2 erased before by patients or staff, 1 by age"
     assert again.stdout == b"0 erased before by patients or staff, 0 by age\n"
+    assert [each.name for each in summaries.place.iterdir()] == [f"summary-{pseudonym('c' * 32)}"]
     assert [line.split()[0] for line in left.stdout.decode().splitlines()] == ["c" * 32, "1"]
     assert staff("records", "audit", "--verify").returncode == 0
 

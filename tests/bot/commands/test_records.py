@@ -17,12 +17,16 @@ from sqlalchemy import text
 from bot.adapters.sql_encryption import SqlPresence
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlRecords, alembic_config
+from bot.adapters.summary_folders import SummaryFolders
 from bot.adapters.text_cipher import TextCipher, new_key
 from bot.outbox_ports import pseudonym
+from bot.ports import StoredConversation
+from bot.settings import Settings
 from bot.web.background import Telling, _present
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
+from bot.wiring import close_databases, make_records, make_summaries, migrate_database
 from tests.bot.adapters.stored import fill, in_files, in_rows
 from tests.conftest import Run
 
@@ -91,6 +95,41 @@ def test_a_conversation_is_erased_from_every_table_and_file(staff: Staff, record
     again = staff("records", "erase", "c1")
     assert (again.returncode, again.stdout) == (2, b"")
     assert again.stderr.decode().startswith("klartext: There is no conversation 'c1'")
+
+
+def test_what_models_wrote_about_a_conversation_is_named_and_erased_with_it(
+    staff: Staff, records: SqlRecords, tmp_path: Path
+) -> None:
+    folders = SummaryFolders.in_data(tmp_path)
+    for id_ in ("c1", "c2"):
+        fill(records, id_, at=NOW, word=WORD)
+        (folders.claim("summary", [id_]) / "result.json").write_text(WORD, encoding="utf-8")
+    folders.note_sent(folders.of("c1")[0], status="final", at="2026-11-26", host="fhir.example")
+    out = tmp_path / "c1.json"
+
+    staff("records", "export", "c1", "--out", out)
+    dry = staff("records", "erase", "c1", "--dry-run")
+    there = folders.of("c1")
+    done = staff("records", "erase", "c1")
+
+    assert json.loads(out.read_text(encoding="utf-8"))["summaries"] == [str(each) for each in there]
+    assert b"1 entries of the outbox, 1 summaries\n" in dry.stdout
+    assert done.returncode == 0, done.stderr
+    assert b"still there: delete it there" in done.stderr
+    assert (folders.of("c1"), len(folders.of("c2"))) == ([], 1)
+
+
+def test_a_patient_who_deletes_a_conversation_deletes_what_models_wrote_about_it(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"KLARTEXT_DATA": str(tmp_path)})
+    migrate_database(settings)
+    folders, records = make_summaries(settings), make_records(settings)
+    records.begin(StoredConversation("c1", NOW, "de", "page"))
+    folders.claim("summary", ["c1"])
+
+    records.erase("c1", by_patient_at=NOW)
+
+    assert list(folders.place.iterdir()) == []
+    close_databases()
 
 
 def test_purging_says_what_goes_and_deletes_it(staff: Staff, records: SqlRecords) -> None:

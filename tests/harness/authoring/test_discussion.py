@@ -20,7 +20,7 @@ from harness.authoring.discussion.dialogue import (
     read_decider,
     read_researcher,
 )
-from harness.authoring.discussion.report import discussed_page, unasked
+from harness.authoring.discussion.report import discussed_page, told_twice, unasked
 from harness.authoring.discussion.texts import Task, load_texts
 from harness.authoring.working import Unusable, Work, advance
 from harness.llm.batch_files import ModelAnswer
@@ -200,12 +200,58 @@ def test_a_section_that_changed_without_a_line_that_names_it_is_pointed_out() ->
     )
 
 
+SHORT, LONG, EASY = "It may hurt.", "It may hurt for a moment.", "It may hurt. Say so."
+
+
+@pytest.mark.parametrize(
+    ("line", "unasked_too", "put_back"),
+    [
+        ("Answer: name the moment.", False, {"short_answer", "easy_answer"}),
+        ("Answer: name the moment.", True, set()),
+        ("Short answer and easy answer: shorten both.", False, {"answer"}),
+        ("Easy answer: as in the short answer, add a sentence.", False, {"answer"}),
+        ("Use plain words throughout.", False, set()),  # it may mean any section
+        ("Throughout: plain words, also in the answer.", False, set()),
+    ],
+)
+def test_what_no_accepted_line_asks_for_stays_as_it_was(line: str, unasked_too: bool, put_back: set[str]) -> None:
+    task, draft = pair()
+    answers = {
+        "turn/1/researcher": '[RESPONSE: "One thing."]',
+        "turn/2/decider": f'[RESPONSE: "Yes."] [SCRATCHPAD: "{line}"]',
+        "turn/3/researcher": "[STOP]",
+        "final/1": f"## Short answer\n{SHORT}\n## Answer\n{LONG}\n## Easy answer\n{EASY}",
+    }
+
+    done: Discussed = script(lambda: improve(task, draft.texts, Choice((1,), unasked_too)), by_id(answers))[0]
+
+    written = {"short_answer": SHORT, "answer": LONG, "easy_answer": EASY}
+    assert set(done.put_back) == put_back
+    assert done.final == {key: draft.texts[key] if key in put_back else text for key, text in written.items()}
+    page = discussed_page("P", task, done, "en")
+    assert ("`--keep-unasked` takes its version" in page) == bool(put_back)
+
+
+def test_a_correction_that_all_but_repeats_another_is_shown_with_its_number() -> None:
+    sections = TEXTS.tasks["pair"].sections
+    line = "Answer: say that the pressure lasts for about five to fifteen seconds for each of the four images"
+
+    shown = told_twice(sections, [line, f"Easy {line.lower()}", f"{line}.", "Answer: say what a port is."])
+
+    assert [each.rpartition(" (")[2] for each in shown if "nearly" in each] == ["nearly the same as 1)"]
+    assert shown[2].startswith(f"{line}. (nearly")
+
+
 def test_a_draft_has_new_texts_and_nobodys_review() -> None:
+    first, *_ = DRAFT.pair.extracts
     record = DRAFT.with_texts({"answer": "New."})
+    with_a_sentence = DRAFT.with_texts({"answer": f"New. {first.text}"})
 
     assert (record["id"], record["answer"], record["question"]) == ("pain", "New.", DRAFT.pair.question)
     assert record["review"] == {"status": "draft", "by": None, "on": None, "valid_until": None}
-    assert "variants" not in record
+    assert len(record["variants"]) == len(DRAFT.pair.variants)
+    assert "extracts" not in record
+    assert with_a_sentence["extracts"] == [first.model_dump(mode="json")]
 
 
 @pytest.mark.parametrize(("language", "other"), [("de", "en"), ("en", "de")])

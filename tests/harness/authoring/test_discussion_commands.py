@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,15 +12,15 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 from fhir.resources.R4B.composition import Composition
+from typer.testing import Result
 
-from bot import BadData, load_catalog, locate
+from bot import BadData, data_folder, load_catalog, locate
 from bot.testing import scripted_endpoint
 from harness.authoring.discussion.conversation import read_conversation
-from tests.bot.handover.fhir_process import fhir_process, stored
+from tests.bot.handover.fhir_process import emptied, fhir_process, stored
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
 PAIR, SUMMARY = RECORDED / "discussion-pair-de", RECORDED / "discussion-summary-de"
@@ -31,11 +32,26 @@ def by_files(folder: Path) -> list[str]:
     return ["--answers", str(folder / "discussion.jsonl"), "--answers", str(folder / "final.jsonl")]
 
 
+def summary(tmp_path: Path, *options: str | Path, command: str = "discuss summary", **environ: str) -> Result:
+    """Have the recorded conversation discussed, with a data folder of this test."""
+    return author(
+        *command.split(), CONVERSATION, *options, environ={"KLARTEXT_DATA": str(tmp_path / "data"), **environ}
+    )
+
+
 @pytest.fixture
 def summarised(tmp_path: Path) -> Path:
-    done = author("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--accept", "all", *by_files(SUMMARY))
+    """The folder of a summary whose scratchpad somebody has accepted."""
+    done = summary(tmp_path, "--accept", "all", *by_files(SUMMARY))
     assert done.exit_code == 0, done.output
-    return tmp_path / "s"
+    (folder,) = (tmp_path / "data" / "summaries").iterdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fhir() -> Iterator[str]:
+    with fhir_process() as base:
+        yield base
 
 
 def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_between(tmp_path: Path) -> None:
@@ -55,11 +71,14 @@ def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_be
     assert set(result["models"].values()) == {"offline-model"}
     assert set(result["prompts"]) == set(result["models"])
     assert result["answered"] == "offline"
-    draft = yaml.safe_load((out / "draft.yaml").read_text(encoding="utf-8"))
+    whole = yaml.safe_load((out / "draft.yaml").read_text(encoding="utf-8"))
+    assert (whole["catalog"], whole["language"], whole["drafted_by"]) == ("mammography", "de", ["offline-model"])
+    (draft,) = whole["pairs"]
     before = next(pair for pair in load_catalog(locate("mammography"), "de").pairs if pair.id == "pain")
     assert draft["short_answer"] == before.short_answer  # line 1 was rejected
     assert "Sie Implantate haben" in draft["answer"]
     assert draft["review"]["status"] == "draft"
+    assert len(draft["variants"]) == len(before.variants)
     assert "SAMPLE CONTENT" in (out / "draft.yaml").read_text(encoding="utf-8")
     assert (out / "form.csv").is_file()
     # The draft can be discussed again.
@@ -91,8 +110,8 @@ def test_a_recorded_summary_becomes_a_preliminary_composition(summarised: Path) 
     assert stat.S_IMODE(summarised.stat().st_mode) == 0o700
 
 
-def test_a_person_who_accepts_the_summary_makes_it_final(summarised: Path) -> None:
-    done = author("discuss", "summary", CONVERSATION, "--out", summarised, "--accepted-by", "Dr. Eva Beispiel")
+def test_a_person_who_accepts_the_summary_makes_it_final(summarised: Path, tmp_path: Path) -> None:
+    done = summary(tmp_path, "--accepted-by", "Dr. Eva Beispiel")
 
     assert done.exit_code == 0, done.output
     resource = json.loads((summarised / "composition.json").read_text(encoding="utf-8"))
@@ -102,22 +121,76 @@ def test_a_person_who_accepts_the_summary_makes_it_final(summarised: Path) -> No
     Composition.model_validate(resource)
 
 
-def test_a_fhir_server_takes_the_composition(summarised: Path) -> None:
-    body = (summarised / "composition.json").read_bytes()
-    with fhir_process() as base:
-        reply = httpx.post(f"{base}/Composition", content=body, headers={"Content-Type": "application/fhir+json"})
+@pytest.mark.parametrize("ids", ["server", "client"])
+def test_a_summary_is_once_on_the_fhir_server_as_it_was_sent_last(
+    summarised: Path, tmp_path: Path, fhir: str, ids: str
+) -> None:
+    environ = {"KLARTEXT_FHIR_URL": emptied(fhir), "KLARTEXT_FHIR_IDS": ids}
+    for _ in range(2):
+        sent = summary(tmp_path, "--send", "preliminary", **environ)
+        assert sent.exit_code == 0, sent.output
+    assert "The summary is on 127.0.0.1, preliminary." in sent.output
+    (draft,) = stored(fhir, "Composition")
+    assert draft["status"] == "preliminary"
 
-        assert reply.status_code == 201, reply.text
-        (kept,) = stored(base, "Composition")
-    assert kept["status"] == "preliminary"
+    accepted = summary(tmp_path, "--accepted-by", "Dr. Eva Beispiel", "--send", "final", **environ)
+
+    assert accepted.exit_code == 0, accepted.output
+    (kept,) = stored(fhir, "Composition")
+    assert (kept["status"], kept["id"]) == ("final", draft["id"])
+    assert "angenommen von Dr. Eva Beispiel" in str(kept)
+    assert json.loads((summarised / "sent.json").read_text(encoding="utf-8"))["to"] == "127.0.0.1"
+    later = summary(tmp_path, "--send", "preliminary", **environ)
+    assert (later.exit_code, stored(fhir, "Composition")) == (2, [kept])
+    assert "A final summary of this conversation has been sent." in later.output
+
+
+def test_a_summary_goes_into_the_namespaces_of_the_site(summarised: Path, tmp_path: Path, fhir: str) -> None:
+    site = tmp_path / "site.yaml"
+    shipped = (data_folder("qa_pairs") / "site.yaml").read_text(encoding="utf-8")
+    site.write_text(f"{shipped}\nnamespaces: {{identifiers: https://clinic.example.net/ids}}\n", encoding="utf-8")
+    environ = {"KLARTEXT_FHIR_URL": emptied(fhir), "KLARTEXT_SITE": str(site)}
+
+    for _ in range(2):
+        sent = summary(tmp_path, "--send", "preliminary", **environ)
+        assert sent.exit_code == 0, sent.output
+
+    (kept,) = stored(fhir, "Composition")
+    assert kept["identifier"] == {
+        "system": "https://clinic.example.net/ids/conversation",
+        "value": read_conversation(CONVERSATION).id,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--send", "final"], "Give `--accepted-by NAME`, or `--send preliminary`."),
+        (["--send", "preliminary", "--accepted-by", "Eva"], "Give `--send final`."),
+        (["--send", "preliminary"], "Set KLARTEXT_FHIR_URL"),
+        (["--send", "preliminary", "there"], "The FHIR server did not take it: unreachable"),
+    ],
+)
+def test_what_is_not_sent_is_one_line_and_leaves_no_note(
+    summarised: Path, tmp_path: Path, options: list[str], said: str
+) -> None:
+    environ = {"KLARTEXT_FHIR_URL": "http://127.0.0.1:9/fhir"} if "there" in options else {}
+
+    done = summary(tmp_path, *[each for each in options if each != "there"], **environ)
+
+    assert done.exit_code == 2
+    assert said in done.stderr.splitlines()[-1]
+    assert WORDS not in done.stderr
+    assert not (summarised / "sent.json").exists()
 
 
 def test_the_recorded_experiment_prints_its_table(tmp_path: Path) -> None:
     answers = RECORDED / "discussion-corruption-de" / "answers.jsonl"
-    done = author("corruption", CONVERSATION, "--out", tmp_path / "c", "--answers", answers)
+    done = summary(tmp_path, "--answers", answers, command="corruption")
 
     assert done.exit_code == 0, done.output
-    rows = {row["version"] + str(row["level"]): row["average"] for row in _result(tmp_path / "c")["table"]}
+    (folder,) = (tmp_path / "data" / "summaries").iterdir()
+    rows = {row["version"] + str(row["level"]): row["average"] for row in _result(folder)["table"]}
     assert {name: round(value, 1) for name, value in rows.items()} == {
         **{"initial3": 76.0, "baseline3": 84.4, "dialogue3": 100.0},
         **{"initial5": 54.5, "baseline5": 88.4, "dialogue5": 100.0},
@@ -142,6 +215,22 @@ def test_recorded_advice_on_a_dispute_is_replayed(tmp_path: Path) -> None:
     assert "rater-a" not in page
     assert "entscheiden darf nur ein Mensch" in page
     assert not (run / "labels").exists()  # advice is no label
+
+
+def test_the_shipped_open_questions_rest_on_pairs_of_the_catalog(tmp_path: Path) -> None:
+    file = data_folder("vignettes") / "authoring" / "short-answers-de.yaml"
+    catalog = load_catalog(locate("mammography"), "de")
+    for one in yaml.safe_load(file.read_text(encoding="utf-8"))["questions"]:
+        figures = re.findall(r"[0-9,]*[0-9]", one["answer"])
+        said = re.findall(
+            r"[0-9,]*[0-9]", f"{catalog.pair(one['pair']).answer} {catalog.pair(one['pair']).short_answer}"
+        )
+        assert set(figures) <= set(said), one["id"]
+
+    done = author("discuss", "answers", file, "--out", tmp_path / "a")
+
+    assert done.exit_code == 1, done.output
+    assert "50 prompts in" in done.output
 
 
 def test_open_questions_give_the_papers_third_table(tmp_path: Path) -> None:
@@ -210,7 +299,7 @@ def test_patients_words_go_to_no_endpoint_that_nobody_named(tmp_path: Path) -> N
         url = server.url.replace("127.0.0.1", "localhost.localdomain")
         for command in (("discuss", "summary"), ("corruption",)):
             done = author(
-                *(*command, CONVERSATION, "--out", tmp_path / command[0], "--model", "scripted"),
+                *(*command, CONVERSATION, "--model", "scripted"),
                 environ={"KLARTEXT_MODEL_URL": url, "KLARTEXT_DATA": str(tmp_path / "data")},
             )
 
@@ -226,24 +315,31 @@ def test_what_a_model_answers_about_a_patient_stays_in_the_folder_of_the_work(tm
         for title in ("Person und Umstände", "Anliegen", "Angegeben", "Verneint", "Offen", "Vorgeschichte")
     )
     with scripted_endpoint(lambda m: first if "Person A" not in m[-1]["content"] else "[STOP]") as server:
-        done = author(
-            *("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--model", "scripted"),
-            environ={"KLARTEXT_MODEL_URL": server.url, "KLARTEXT_DATA": str(tmp_path / "data")},
+        done = summary(tmp_path, "--model", "scripted", KLARTEXT_MODEL_URL=server.url)
+        elsewhere = summary(
+            tmp_path, "--model", "scripted", "--store", tmp_path / "mine.db", KLARTEXT_MODEL_URL=server.url
         )
 
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "s" / "answers.db").is_file()
+    (folder,) = (tmp_path / "data" / "summaries").iterdir()
+    assert (folder / "answers.db").is_file()
     assert not (tmp_path / "data" / "answers.db").exists()
+    assert elsewhere.exit_code == 2
+    assert "Leave `--store` out" in elsewhere.output
+    assert not (tmp_path / "mine.db").exists()
 
 
 def test_patients_words_are_written_to_files_only_where_that_is_allowed(tmp_path: Path) -> None:
-    refused = author("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--prompts", tmp_path / "p.jsonl")
-    assert refused.exit_code == 2
-    assert "--patient-text-to-file" in refused.output
-    assert not any(WORDS in path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.json*"))
+    refusals = (["--prompts", str(tmp_path / "p.jsonl")], ["--out", str(tmp_path / "s"), *by_files(SUMMARY)])
+    for options in refusals:
+        refused = summary(tmp_path, *options)
+        assert refused.exit_code == 2
+        assert "--patient-text-to-file" in refused.output
+        assert not any(WORDS in path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.json*"))
 
-    allowed = author("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--patient-text-to-file")
+    allowed = summary(tmp_path, "--out", tmp_path / "s", "--patient-text-to-file")
     assert allowed.exit_code == 1
+    assert f"{tmp_path / 's'} is not erased with the conversation" in allowed.stderr
     assert WORDS in (tmp_path / "s" / "prompts.jsonl").read_text(encoding="utf-8")
 
 
@@ -289,7 +385,7 @@ def redirecting() -> Iterator[tuple[str, list[str]]]:
 def test_an_endpoint_that_redirects_is_not_followed(redirecting: tuple[str, list[str]], tmp_path: Path) -> None:
     url, seen = redirecting
     done = author(
-        *("discuss", "summary", CONVERSATION, "--out", tmp_path / "s", "--model", "scripted", "--retries", "0"),
+        *("discuss", "summary", CONVERSATION, "--model", "scripted", "--retries", "0"),
         environ={"KLARTEXT_MODEL_URL": url, "KLARTEXT_DATA": str(tmp_path / "data")},
     )
 
@@ -330,6 +426,8 @@ def test_a_conversation_that_cannot_be_summarised_is_refused_without_its_words(
         (["pair", "pain", "--accept", "one"], "`--accept one` names no lines"),
         (["pair", "pain", "--accept", "1", "--review"], "Give one of them"),
         (["pair", "pain", "--accepted-by", "Anna"], "pairs are approved in the console"),
+        (["pair", "pain", "--send", "final"], "pairs go into the console with `klartext author submit`"),
+        (["answers", "q.yaml", "--keep-unasked"], "has no scratchpad to accept"),
         (["pair", "pain", "--basis", "missing.txt"], "missing.txt cannot be read"),
         (["answers", "q.yaml", "--basis", "x.txt"], "`--basis` is what a pair must hold to"),
         (["summary", "missing.json"], "missing.json cannot be read (there is no such file)"),
@@ -348,7 +446,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path: Path, arguments: list[str], 
 
 @pytest.mark.parametrize("levels", ["0", "11", "a", "", "3;5"])
 def test_levels_that_are_none_are_refused(tmp_path: Path, levels: str) -> None:
-    done = author("corruption", CONVERSATION, "--out", tmp_path / "c", "--levels", levels)
+    done = summary(tmp_path, "--levels", levels, command="corruption")
 
     assert done.exit_code == 2
     assert "Give whole numbers from 1 to 10" in done.output

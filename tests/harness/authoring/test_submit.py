@@ -11,11 +11,14 @@ import yaml
 from sqlalchemy import create_engine, text
 
 from bot.adapters.sql_records import SqlRecords
-from bot.editorial.workbench import Provenance
+from bot.editorial.workbench import Draft, Provenance
+from bot.testing import scripted_endpoint
 from bot.web.middleware import CONSOLE
+from harness.authoring.discussion.content import PairDraft, as_draft
 from tests.bot.web.staff.consoles import Staff, running_console
 from tests.bot.web.staff.test_pairs import save
 from tests.harness.authoring.author import author
+from tests.harness.authoring.test_quiz_command import reply
 from tests.postgresql import emptied
 
 SENTENCE = "Nach einer Impfung kann die Achsel dick werden."
@@ -72,6 +75,50 @@ def test_a_curator_sees_where_each_sentence_comes_from_also_after_editing(staff:
     assert draft.version == 2
     assert isinstance(draft.provenance, Provenance)
     assert draft.provenance.written_by == "offline-model"
+
+
+def test_what_a_discussion_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tmp_path: Path) -> None:
+    base = staff.console.tools.candidate().base.catalogs["de"]
+    known = base.pairs[-1]
+    draft = as_draft(
+        PairDraft(known, base.ref, base.name), {"answer": "Neu gesagt."}, language="de", models=["offline-model"]
+    )
+    (tmp_path / "draft.yaml").write_text(draft, encoding="utf-8")
+
+    kept = _handed_in(staff, tmp_path, known.id)
+
+    assert kept.pair is not None
+    assert (kept.pair.answer, kept.pair.variants, bool(kept.base)) == ("Neu gesagt.", known.variants, True)
+    assert kept.provenance == Provenance("offline-model")
+
+
+def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tmp_path: Path) -> None:
+    known = staff.console.tools.candidate().base.catalogs["de"].pairs[-2]
+    exam = Path(str(staff.console.tools.settings.data)) / "content"
+    given = ("--pair", known.id, "--topic", "Was man tut", "--key-point", "tun", "--catalog", exam)
+    with scripted_endpoint(reply) as endpoint:
+        environ = {"KLARTEXT_DATA": str(tmp_path / "data"), "KLARTEXT_MODEL_URL": endpoint.url}
+        environ["KLARTEXT_EMBEDDINGS_URL"] = endpoint.url
+        how = ("--encoder", "openai:scripted", "--model", "scripted", "--out", tmp_path / "quiz")
+        done = author("quiz", *given, *how, environ=environ)
+    assert done.exit_code == 0, done.output
+
+    kept = _handed_in(staff, tmp_path / "quiz", known.id)
+
+    assert kept.pair is not None
+    assert kept.pair.model_copy(update={"quizzes": (), "review": known.review}) == known
+    assert len(kept.pair.quizzes) == 1
+    assert kept.provenance == Provenance("scripted")
+
+
+def _handed_in(staff: Staff, folder: Path, pair_id: str) -> Draft:
+    """Hand in a folder whose draft names catalog and language itself; return what the console has of it."""
+    staff.person("ada", "curator")
+    done = _submit(staff, folder)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0] == f"pair {pair_id} de: draft, handed in by Ada."
+    (kept,) = [each for each in staff.console.tools.workbench.drafts("content") if each.name == pair_id]
+    return kept
 
 
 def test_who_wrote_a_draft_stands_in_the_trail(staff: Staff, tmp_path: Path) -> None:
