@@ -60,6 +60,9 @@ class RetrieverOptions:
         str | None, typer.Option("--splade-model", help="SPLADE instead of BM25, name or folder.", metavar="MODEL")
     ] = None
     late: Annotated[bool, typer.Option("--late", help="Late interaction as a third first stage.")] = False
+    tuned: Annotated[
+        Path | None, typer.Option("--tuned", help="Map of `draft-tune` behind the encoder.", metavar="FILE")
+    ] = None
 
     @property
     def left_out(self) -> frozenset[Part]:
@@ -81,9 +84,12 @@ class RetrieverOptions:
         from harness.authoring.evidence.documents import locate_documents, read_documents
         from harness.authoring.evidence.passages import passages_of
         from harness.authoring.evidence.retrieval import Retriever
+        from harness.authoring.evidence.tuning import Tuned
 
         collection = read_documents(locate_documents(self.documents))
         retriever = Retriever(passages_of(collection.documents), encoder)
+        if self.tuned is not None:
+            retriever.tuned = Tuned.read(self.tuned, encoder.name)
         if self.rerank_model or self.splade_model:
             if not is_installed("sentence_transformers"):
                 raise MissingExtra(feature="A cross-encoder or SPLADE", extra="sentence-transformers")
@@ -101,10 +107,10 @@ class RetrieverOptions:
         titles = {each.name: each.title for each in collection.documents}
         return Drafter(load_texts(language), retriever, load_glossary(language), titles)
 
-    @property
-    def models(self) -> str:
+    def models(self, retriever: Retriever) -> str:
         """All that decides what is found, for the folder's note."""
-        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {self.splade_model or 'BM25'}"
+        tuned = f", tuned {retriever.tuned.digest}" if retriever.tuned is not None else ""
+        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {self.splade_model or 'BM25'}{tuned}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,7 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
         pair_id = _pair_id(wanted.id_, catalog) or id_for(question, catalog)
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
-        _tell_left_out(collection)
+        tell_left_out(collection)
         drafter = search.drafter(wanted.lang, collection, retriever)
         reach = Reach(
             search.width, search.keep, "sparse" not in off, "dense" not in off, search.late, "rerank" not in off
@@ -159,7 +165,7 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
             "question": question,
             "documents": collection.digest,
             "prompts": drafter.texts.digest,
-            "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}, {wanted.closed}; {search.models}",
+            "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}, {wanted.closed}; {search.models(retriever)}",
         }
         workshop = Workshop.open(out, identity, lambda: drafter.draft(plan))
         advanced = carry_on(workshop, asking)
@@ -206,7 +212,7 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
         off = search.left_out
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
-        _tell_left_out(collection)
+        tell_left_out(collection)
         file = study.questions or studies.questions_file(study.lang)
         targets = studies.spread(studies.load_targets(file, retriever.passages), study.limit)
         drafter = search.drafter(study.lang, collection, retriever)
@@ -232,8 +238,17 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
         about = [
             f"{counted(len(targets), 'question')} of {file.name}, {counted(len(retriever.passages), 'passage')} of "
             f"{counted(len(collection.documents), 'document')} in {collection.folder.name}",
-            f"encoder {search.models}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
+            f"encoder {search.models(retriever)}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
         ]
+        if (tuned := retriever.tuned) is not None:
+            texts = {each.id: each.with_heading for each in retriever.passages}
+            known = [
+                each for each in targets if tuned.has_seen(each.question, *(texts[place] for place in each.passages))
+            ]
+            about.append(
+                f"tuned: taught by {tuned.taught_by}; "
+                + (f"NOT held out: {counted(len(known), 'question')} or their passages taught it" if known else "held out")
+            )
         with writing(out / "result.json"):
             record = {
                 "about": about,
@@ -264,7 +279,7 @@ def _pair_id(wanted: str | None, catalog: Catalog) -> str:
     return wanted
 
 
-def _tell_left_out(collection: Collection) -> None:
+def tell_left_out(collection: Collection) -> None:
     for name, why in collection.left_out.items():
         plain_console(soft_wrap=True).print(f"Not read: {name}: {why}.")
 
