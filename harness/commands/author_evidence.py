@@ -30,9 +30,12 @@ from harness.files import as_document, control_in, writing
 from harness.patients.prompts import hash_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.authoring.evidence.documents import Collection
     from harness.authoring.evidence.drafting import Drafter, Part
-    from harness.authoring.evidence.retrieval import Retriever
+    from harness.authoring.evidence.retrieval import Reach, Retriever
+    from harness.authoring.evidence.study import Target
 
 LONGEST_QUESTION = 300  # characters; the chat takes 1,000, a pair's question is one line
 Documents = Annotated[
@@ -107,6 +110,13 @@ class RetrieverOptions:
         titles = {each.name: each.title for each in collection.documents}
         return Drafter(load_texts(language), retriever, load_glossary(language), titles)
 
+    @property
+    def reach(self) -> Reach:
+        from harness.authoring.evidence.retrieval import Reach
+
+        off = self.left_out
+        return Reach(self.width, self.keep, "sparse" not in off, "dense" not in off, self.late, "rerank" not in off)
+
     def models(self, retriever: Retriever) -> str:
         """All that decides what is found, for the folder's note."""
         tuned = f", tuned {retriever.tuned.digest}" if retriever.tuned is not None else ""
@@ -145,7 +155,6 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
     """
     from harness.authoring.evidence.drafting import Plan
     from harness.authoring.evidence.proposal import PAGE, Answered, Proposal, id_for, nearest_pairs
-    from harness.authoring.evidence.retrieval import Reach
     from harness.authoring.workshop import Workshop
 
     with friendly_errors():
@@ -156,16 +165,14 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
         collection, retriever = search.open(encoder)
         tell_left_out(collection)
         drafter = search.drafter(wanted.lang, collection, retriever)
-        reach = Reach(
-            search.width, search.keep, "sparse" not in off, "dense" not in off, search.late, "rerank" not in off
-        )
-        plan = Plan(question, reach, off, wanted.closed)
+        plan = Plan(question, search.reach, off, wanted.closed)
         identity = {
             "work": "evidence draft",
             "question": question,
             "documents": collection.digest,
             "prompts": drafter.texts.digest,
-            "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}, {wanted.closed}; {search.models(retriever)}",
+            "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}, {wanted.closed}; "
+            + search.models(retriever),
         }
         workshop = Workshop.open(out, identity, lambda: drafter.draft(plan))
         advanced = carry_on(workshop, asking)
@@ -196,12 +203,16 @@ class StudySet:
     limit: Annotated[
         int | None, typer.Option("--limit", min=5, help="So many questions, evenly taken.", metavar="N")
     ] = None
+    filters: Annotated[
+        bool, typer.Option("--filters", help="Measure the relevance and usefulness filters instead (asks a model).")
+    ] = False
 
 
 def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking: ModelOptions) -> None:
     """Measure what each part of the retrieval is worth: recall@k and MRR, with each part switched off.
 
     Rewriting and expansion are measured where somebody answers their prompts: `--model`, `--prompts` or `--answers`.
+    `--filters`: what the relevance and usefulness filters keep of what was found.
     """
     from harness.authoring.evidence import study as studies
     from harness.authoring.evidence.drafting import Queries
@@ -216,6 +227,9 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
         file = study.questions or studies.questions_file(study.lang)
         targets = studies.spread(studies.load_targets(file, retriever.passages), study.limit)
         drafter = search.drafter(study.lang, collection, retriever)
+        if study.filters:
+            _study_filters(targets, search, drafter, out, asking)
+            return
         queries = {
             each.id: Queries(each.question, glossary=with_glossary(each.question, drafter.glossary)) for each in targets
         }
@@ -247,7 +261,11 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
             ]
             about.append(
                 f"tuned: taught by {tuned.taught_by}; "
-                + (f"NOT held out: {counted(len(known), 'question')} or their passages taught it" if known else "held out")
+                + (
+                    f"NOT held out: {counted(len(known), 'question')} or their passages taught it"
+                    if known
+                    else "held out"
+                )
             )
         with writing(out / "result.json"):
             record = {
@@ -264,6 +282,48 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
         console.print(*about, sep="\n")
         console.print(table)
         console.print(f"With intervals: {out / 'result.md'}")
+
+
+def _study_filters(
+    targets: Sequence[Target], search: RetrieverOptions, drafter: Drafter, out: Path, asking: ModelOptions
+) -> None:
+    """Have what is found filtered for all questions, and count what is kept."""
+    from harness.authoring.evidence import filters
+    from harness.authoring.workshop import Workshop
+
+    off, retriever = search.left_out, drafter.retriever
+    if {"relevance", "usefulness"} <= off:
+        raise BadData("`--without relevance --without usefulness` leaves no filter to measure. Leave one of them.")
+    passages = hash_of([{"id": each.id, "text": each.with_heading} for each in retriever.passages])
+    identity = {
+        "work": "evidence filters",
+        "passages": passages,
+        "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
+        "prompts": drafter.texts.digest,
+        "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}; {search.models(retriever)}",
+    }
+    workshop = Workshop.open(out, identity, lambda: filters.refined(drafter, targets, search.reach, off))
+    advanced = carry_on(workshop, asking)
+    rows = filters.filter_rows(targets, advanced.result or [], off)
+    about = [
+        f"{counted(len(targets), 'question')}; in {len(rows[0].kept)} of them a passage that answers was found among "
+        f"{search.keep}, and these are counted",
+        f"{counted(len(advanced.models), 'prompt')}, answered by {', '.join(sorted(set(advanced.models.values())))}; "
+        f"{len(advanced.unusable)} could not be read, and what they judge is kept",
+        f"left out: {', '.join(sorted(off)) or 'nothing'}; {search.models(retriever)}",
+    ]
+    with writing(out / "result.json"):
+        (out / "result.json").write_text(
+            as_document({"about": about, "rows": [row.as_json() for row in rows]}), encoding="utf-8"
+        )
+        (out / "result.md").write_text(filters.page(rows, about), encoding="utf-8")
+    table = plain_table(None, "", "passages", "precision", "recall", "segments", "answering words kept", "words")
+    for row in rows:
+        table.add_row(row.name, *filters.cells(row))
+    console = plain_console()
+    console.print(*about, sep="\n")
+    console.print(table)
+    console.print(f"With intervals: {out / 'result.md'}")
 
 
 def _pair_id(wanted: str | None, catalog: Catalog) -> str:

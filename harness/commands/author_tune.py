@@ -33,7 +33,9 @@ class Lesson:
     documents: Documents
     teach: Annotated[
         Literal["pairs", "questions", "sentences", "model"],
-        typer.Option("--teach", help="What teaches: a catalog's pairs, the set, sentences by rule, a model's questions."),
+        typer.Option(
+            "--teach", help="What teaches: a catalog's pairs, the set, sentences by rule, a model's questions."
+        ),
     ] = "pairs"
     questions: Annotated[
         Path | None,
@@ -66,7 +68,7 @@ def draft_tune(lesson: Lesson, out: WorkPath, asking: ModelOptions) -> None:
         targets = studies.load_targets(file, retriever.passages)
         glossary = load_glossary(lesson.lang)
         queries = {each.id: Queries(each.question, glossary=with_glossary(each.question, glossary)) for each in targets}
-        course = _course(lesson, retriever, targets, (out, asking))
+        course = _course(lesson, retriever, targets, out, asking)
         tuning = teaching.tune(course, teaching.Trial(targets, queries, retriever), lesson.strength)
         about = [
             f"taught by {course.source}; encoder {encoder.name}",
@@ -79,9 +81,7 @@ def draft_tune(lesson: Lesson, out: WorkPath, asking: ModelOptions) -> None:
         _say(tuning, about, out)
 
 
-def _course(
-    lesson: Lesson, retriever: Retriever, targets: Sequence[Target], work: tuple[Path, ModelOptions]
-) -> Course:
+def _course(lesson: Lesson, retriever: Retriever, targets: Sequence[Target], out: Path, asking: ModelOptions) -> Course:
     from harness.authoring.evidence import teaching
 
     if lesson.teach == "pairs":
@@ -94,7 +94,6 @@ def _course(
     from harness.authoring.workshop import Workshop
     from harness.patients.prompts import hash_of
 
-    out, asking = work
     texts = teaching.load_teaching(lesson.lang)
     identity = {
         "work": "evidence teaching",
@@ -112,9 +111,13 @@ def _write(tuning: Tuning, about: Sequence[str], out: Path) -> None:
     from harness.authoring.evidence import study as studies
 
     rows = [row for each in tuning.comparisons for row in (each.before, each.after)]
-    record = {"about": about, "gains": tuning.gains, "rows": [row.as_json() for row in rows]}
     changes = [(each, *each.change()) for each in tuning.comparisons]
-    record["changes"] = {each.before.name: {"mrr": mean, "interval": one.as_json()} for each, mean, one in changes}
+    record = {
+        "about": about,
+        "gains": tuning.gains,
+        "rows": [row.as_json() for row in rows],
+        "changes": {each.before.name: {"mrr": mean, "interval": one.as_json()} for each, mean, one in changes},
+    }
     if tuning.tuned is not None:
         tuning.tuned.write(out / TUNED)
     told = "\n".join(

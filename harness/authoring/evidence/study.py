@@ -41,11 +41,12 @@ class StudyQuestion(Record):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A question with the ids of the passages that answer it."""
+    """A question with the ids of the passages that answer it, and the words of theirs that do, folded."""
 
     id: str
     question: str
     passages: frozenset[str]
+    quotes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ def _target(asked: StudyQuestion, path: Path, passages: Sequence[Passage]) -> Ta
                 "word for word, within one passage."
             )
         found |= here
-    return Target(asked.id, asked.question, frozenset(found))
+    quotes = frozenset(fold(place.quote) for place in asked.passages)
+    return Target(asked.id, asked.question, frozenset(found), quotes)
 
 
 def spread(targets: Sequence[Target], limit: int | None) -> list[Target]:

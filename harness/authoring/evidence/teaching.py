@@ -117,7 +117,9 @@ def by_targets(source: str, targets: Sequence[Target], retriever: Retriever) -> 
 
 def by_sentences(retriever: Retriever) -> Course:
     """By rule: the longest sentence of a passage is the question, and the passage without it the answer."""
-    taken = [(passage, max(found, key=len)) for passage in retriever.passages if len(found := sentences(passage.text)) > 1]
+    taken = [
+        (passage, max(found, key=len)) for passage in retriever.passages if len(found := sentences(passage.text)) > 1
+    ]
     course = _course(
         f"{len(taken)} sentences of {len(retriever.passages)} passages by rule",
         [sentence for _, sentence in taken],
@@ -125,7 +127,8 @@ def by_sentences(retriever: Retriever) -> Course:
         [frozenset([number]) for number in range(len(taken))],
         retriever.encoder,
     )
-    return replace(course, places=tuple(passage.document for passage, _ in taken))
+    whole = tuple(passage.with_heading for passage, _ in taken)  # what the map has seen, for those who search it
+    return replace(course, texts=whole, places=tuple(passage.document for passage, _ in taken))
 
 
 def _course(
@@ -174,7 +177,9 @@ def asked_of(passages: Sequence[Passage], texts: TeachingTexts) -> Work[list[Stu
     for number, batch in enumerate(batches, 1):
         listed = "\n".join(f"{place}: {each.with_heading}" for place, each in enumerate(batch, 1))
         messages = [{"role": "user", "content": Template(texts.ask).substitute(listed=listed)}]
-        asks.append(Ask(f"ask/{number}-{hash_of(messages)[:8]}", messages, _questions_on(batch), labels={"step": "ask"}))
+        asks.append(
+            Ask(f"ask/{number}-{hash_of(messages)[:8]}", messages, _questions_on(batch), labels={"step": "ask"})
+        )
     answers = yield from ask_all(asks)
     made = [each for found in answers for each in found or ()]
     return [each.model_copy(update={"id": f"m{number:03}"}) for number, each in enumerate(made, 1)]
@@ -220,7 +225,8 @@ class Comparison:
 
     def change(self) -> tuple[float, Interval]:
         """Return the change of MRR with its 95 % interval: a bootstrap over questions (seeded)."""
-        gains = np.array([_inverse(late) - _inverse(early) for early, late in zip(self.before.ranks, self.after.ranks)])
+        ranks = zip(self.before.ranks, self.after.ranks, strict=True)
+        gains = np.array([_inverse(late) - _inverse(early) for early, late in ranks])
         drawn = default_rng(0).integers(len(gains), size=(DRAWS, len(gains)))
         low, high = np.percentile(gains[drawn].mean(axis=1), [2.5, 97.5])
         return float(gains.mean()), Interval(float(low), float(high))
@@ -248,16 +254,18 @@ class Tuning:
     comparisons: tuple[Comparison, ...]
 
     @property
-    def gains(self) -> bool:
-        """Whether the interval of the first comparison (dense alone) lies above nothing."""
-        return self.tuned is not None and self.comparisons[0].change()[1].low > 0
+    def gains(self) -> tuple[str, ...]:
+        """Ways to search that gained more than chance would: the interval lies above 0."""
+        return tuple(each.before.name for each in self.comparisons if each.change()[1].low > 0)
 
     @property
     def verdict(self) -> str:
         """Whether to use it, in a line."""
-        if self.gains:
-            return "It gains on questions whose answers taught nothing (dense alone; the interval lies above 0)."
-        return "No gain on questions whose answers taught nothing can be told from chance: search without it."
+        if not self.gains:
+            return "No gain on questions whose answers taught nothing can be told from chance: search without it."
+        chance = [each.before.name for each in self.comparisons if each.before.name not in self.gains]
+        rest = f" Not told from chance: {', '.join(chance)}." if chance else ""
+        return f"Gains on questions whose answers taught nothing: {', '.join(self.gains)}.{rest}"
 
 
 def tune(course: Course, trial: Trial, given: float | None = None) -> Tuning:

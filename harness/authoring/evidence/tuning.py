@@ -72,7 +72,7 @@ class Lessons:
 
 
 def hard_negatives(orders: Sequence[Sequence[Sequence[int]]], right: Bools) -> Bools:
-    """Return what is ranked among the first by one of the first stages and does not answer; `orders`: stage, question."""
+    """Return what a first stage ranks high and does not answer; `orders`: by stage, then question."""
     against = np.zeros_like(right)
     for stage in orders:
         for row, order in enumerate(stage):
@@ -84,7 +84,8 @@ def learned(lessons: Lessons, strength: float) -> Floats:
     """Return the change D of the map, shape (dimensions, dimensions), for a strength of the penalty."""
     queries, candidates = lessons.queries.astype(np.float64), lessons.candidates.astype(np.float64)
     # D lies in what the vectors span: far fewer numbers than dimensions squared.
-    left, right = _basis(queries), _basis(candidates)
+    with threadpool_limits(1):  # small products: threads would only wait for each other
+        left, right = _basis(queries), _basis(candidates)
     asked, offered = queries @ left.T, candidates @ right.T
     before = np.where(lessons.right | lessons.against, queries @ candidates.T / TEMPERATURE, -np.inf)
 
@@ -98,10 +99,9 @@ def learned(lessons: Lessons, strength: float) -> Floats:
         value = float((np.log(every) - np.log(hit)).mean() + strength * (flat @ flat) / 2)
         return value, slope.ravel()
 
-    with threadpool_limits(1):  # small products: threads would only wait for each other
-        found = minimize(
-            loss, np.zeros(len(left) * len(right)), jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS}
-        )
+    start = np.zeros(len(left) * len(right))
+    with threadpool_limits(1):
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS})
     return np.asarray(left.T @ found.x.reshape(len(left), len(right)) @ right, dtype=np.float32)
 
 
@@ -111,9 +111,9 @@ def _basis(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def chosen_strength(lessons: Lessons) -> float | None:
-    """Return the strength that finds most within the lessons, on candidates held out; None: leaving it as it is does."""
+    """Return the strength that finds most of what is held out within the lessons; None: no change finds more."""
     folds = [frozenset(range(fold, len(lessons.candidates), FOLDS)) for fold in range(FOLDS)]
-    means = {None: 0.0} | dict.fromkeys(STRENGTHS, 0.0)
+    means: dict[float | None, float] = {None: 0.0} | dict.fromkeys(STRENGTHS, 0.0)
     for dropped in folds:
         rest = lessons.without(dropped)
         asked = lessons.right[:, sorted(dropped)].any(axis=1)
@@ -125,7 +125,9 @@ def chosen_strength(lessons: Lessons) -> float | None:
                 queries = queries + queries @ learned(rest, strength)
             # What taught stands beside what did not only where both are searched together: it attracts queries.
             beside = np.arange(len(lessons.candidates)) if lessons.searched else np.array(sorted(dropped))
-            means[strength] += _reciprocal_ranks(queries @ lessons.candidates[beside].T, lessons.right[asked][:, beside])
+            means[strength] += _reciprocal_ranks(
+                queries @ lessons.candidates[beside].T, lessons.right[asked][:, beside]
+            )
     best = max(means.values())
     return next(strength for strength, mean in means.items() if mean >= best - 1e-9)
 
@@ -189,7 +191,7 @@ class Tuned:
     def read(cls, path: Path, encoder: str) -> Tuned:
         """Read a tuned file; raise BadData when it is none, or belongs to another encoder."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 about: Mapping[str, Any] = json.loads(str(stored["about"]))
                 change = np.asarray(stored["change"], dtype=np.float32)
             tuned = cls(str(about["encoder"]), change, str(about["taught_by"]), frozenset(map(str, about["seen"])))
