@@ -262,9 +262,9 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
             about.append(
                 f"tuned: taught by {tuned.taught_by}; "
                 + (
-                    f"NOT held out: {counted(len(known), 'question')} or their passages taught it"
+                    f"NOT held out: {counted(len(known), 'question')} or their passages among them"
                     if known
-                    else "held out"
+                    else "no question of the set and none of its passages among them"
                 )
             )
         with writing(out / "result.json"):

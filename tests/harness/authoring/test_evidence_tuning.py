@@ -151,7 +151,7 @@ def test_a_tuned_file_is_used_named_and_not_taken_for_held_out_where_it_is_not(t
     assert study.exit_code == 0, study.output
     result = json.loads((tmp_path / "study" / "result.json").read_text(encoding="utf-8"))
     assert {each["name"] for each in result["rows"]} >= {"dense", "dense, tuned", "hybrid + glossary, tuned"}
-    assert "by rule; NOT held out" in result["about"][-1]
+    assert "by rule; NOT held out: " in result["about"][-1]
 
     draft = author(
         *("draft", "--question", "May my dog come in?", "--documents", "mammography-en", "--lang", "en"),
