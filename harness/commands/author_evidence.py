@@ -30,9 +30,12 @@ from harness.files import as_document, control_in, writing
 from harness.patients.prompts import hash_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.authoring.evidence.documents import Collection
     from harness.authoring.evidence.drafting import Drafter, Part
-    from harness.authoring.evidence.retrieval import Retriever
+    from harness.authoring.evidence.retrieval import Reach, Retriever
+    from harness.authoring.evidence.study import Target
 
 LONGEST_QUESTION = 300  # characters; the chat takes 1,000, a pair's question is one line
 Documents = Annotated[
@@ -60,6 +63,9 @@ class RetrieverOptions:
         str | None, typer.Option("--splade-model", help="SPLADE instead of BM25, name or folder.", metavar="MODEL")
     ] = None
     late: Annotated[bool, typer.Option("--late", help="Late interaction as a third first stage.")] = False
+    tuned: Annotated[
+        Path | None, typer.Option("--tuned", help="Map of `draft-tune` behind the encoder.", metavar="FILE")
+    ] = None
 
     @property
     def left_out(self) -> frozenset[Part]:
@@ -81,9 +87,12 @@ class RetrieverOptions:
         from harness.authoring.evidence.documents import locate_documents, read_documents
         from harness.authoring.evidence.passages import passages_of
         from harness.authoring.evidence.retrieval import Retriever
+        from harness.authoring.evidence.tuning import Tuned
 
         collection = read_documents(locate_documents(self.documents))
         retriever = Retriever(passages_of(collection.documents), encoder)
+        if self.tuned is not None:
+            retriever.tuned = Tuned.read(self.tuned, encoder.name)
         if self.rerank_model or self.splade_model:
             if not is_installed("sentence_transformers"):
                 raise MissingExtra(feature="A cross-encoder or SPLADE", extra="sentence-transformers")
@@ -102,9 +111,16 @@ class RetrieverOptions:
         return Drafter(load_texts(language), retriever, load_glossary(language), titles)
 
     @property
-    def models(self) -> str:
+    def reach(self) -> Reach:
+        from harness.authoring.evidence.retrieval import Reach
+
+        off = self.left_out
+        return Reach(self.width, self.keep, "sparse" not in off, "dense" not in off, self.late, "rerank" not in off)
+
+    def models(self, retriever: Retriever) -> str:
         """All that decides what is found, for the folder's note."""
-        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {self.splade_model or 'BM25'}"
+        tuned = f", tuned {retriever.tuned.digest}" if retriever.tuned is not None else ""
+        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {self.splade_model or 'BM25'}{tuned}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +155,6 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
     """
     from harness.authoring.evidence.drafting import Plan
     from harness.authoring.evidence.proposal import PAGE, Answered, Proposal, id_for, nearest_pairs
-    from harness.authoring.evidence.retrieval import Reach
     from harness.authoring.workshop import Workshop
 
     with friendly_errors():
@@ -148,18 +163,16 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
         pair_id = _pair_id(wanted.id_, catalog) or id_for(question, catalog)
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
-        _tell_left_out(collection)
+        tell_left_out(collection)
         drafter = search.drafter(wanted.lang, collection, retriever)
-        reach = Reach(
-            search.width, search.keep, "sparse" not in off, "dense" not in off, search.late, "rerank" not in off
-        )
-        plan = Plan(question, reach, off, wanted.closed)
+        plan = Plan(question, search.reach, off, wanted.closed)
         identity = {
             "work": "evidence draft",
             "question": question,
             "documents": collection.digest,
             "prompts": drafter.texts.digest,
-            "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}, {wanted.closed}; {search.models}",
+            "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}, {wanted.closed}; "
+            + search.models(retriever),
         }
         workshop = Workshop.open(out, identity, lambda: drafter.draft(plan))
         advanced = carry_on(workshop, asking)
@@ -190,12 +203,16 @@ class StudySet:
     limit: Annotated[
         int | None, typer.Option("--limit", min=5, help="So many questions, evenly taken.", metavar="N")
     ] = None
+    filters: Annotated[
+        bool, typer.Option("--filters", help="Measure the relevance and usefulness filters instead (asks a model).")
+    ] = False
 
 
 def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking: ModelOptions) -> None:
     """Measure what each part of the retrieval is worth: recall@k and MRR, with each part switched off.
 
     Rewriting and expansion are measured where somebody answers their prompts: `--model`, `--prompts` or `--answers`.
+    `--filters`: what the relevance and usefulness filters keep of what was found.
     """
     from harness.authoring.evidence import study as studies
     from harness.authoring.evidence.drafting import Queries
@@ -206,10 +223,13 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
         off = search.left_out
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
-        _tell_left_out(collection)
+        tell_left_out(collection)
         file = study.questions or studies.questions_file(study.lang)
         targets = studies.spread(studies.load_targets(file, retriever.passages), study.limit)
         drafter = search.drafter(study.lang, collection, retriever)
+        if study.filters:
+            _study_filters(targets, search, drafter, out, asking)
+            return
         queries = {
             each.id: Queries(each.question, glossary=with_glossary(each.question, drafter.glossary)) for each in targets
         }
@@ -232,8 +252,21 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
         about = [
             f"{counted(len(targets), 'question')} of {file.name}, {counted(len(retriever.passages), 'passage')} of "
             f"{counted(len(collection.documents), 'document')} in {collection.folder.name}",
-            f"encoder {search.models}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
+            f"encoder {search.models(retriever)}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
         ]
+        if (tuned := retriever.tuned) is not None:
+            texts = {each.id: each.with_heading for each in retriever.passages}
+            known = [
+                each for each in targets if tuned.has_seen(each.question, *(texts[place] for place in each.passages))
+            ]
+            about.append(
+                f"tuned: taught by {tuned.taught_by}; "
+                + (
+                    f"NOT held out: {counted(len(known), 'question')} or their passages among them"
+                    if known
+                    else "no question of the set and none of its passages among them"
+                )
+            )
         with writing(out / "result.json"):
             record = {
                 "about": about,
@@ -251,6 +284,48 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
         console.print(f"With intervals: {out / 'result.md'}")
 
 
+def _study_filters(
+    targets: Sequence[Target], search: RetrieverOptions, drafter: Drafter, out: Path, asking: ModelOptions
+) -> None:
+    """Have what is found filtered for all questions, and count what is kept."""
+    from harness.authoring.evidence import filters
+    from harness.authoring.workshop import Workshop
+
+    off, retriever = search.left_out, drafter.retriever
+    if {"relevance", "usefulness"} <= off:
+        raise BadData("`--without relevance --without usefulness` leaves no filter to measure. Leave one of them.")
+    passages = hash_of([{"id": each.id, "text": each.with_heading} for each in retriever.passages])
+    identity = {
+        "work": "evidence filters",
+        "passages": passages,
+        "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
+        "prompts": drafter.texts.digest,
+        "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}; {search.models(retriever)}",
+    }
+    workshop = Workshop.open(out, identity, lambda: filters.refined(drafter, targets, search.reach, off))
+    advanced = carry_on(workshop, asking)
+    rows = filters.filter_rows(targets, advanced.result or [], off)
+    about = [
+        f"{counted(len(targets), 'question')}; in {len(rows[0].kept)} of them a passage that answers was found among "
+        f"{search.keep}, and these are counted",
+        f"{counted(len(advanced.models), 'prompt')}, answered by {', '.join(sorted(set(advanced.models.values())))}; "
+        f"{len(advanced.unusable)} could not be read, and what they judge is kept",
+        f"left out: {', '.join(sorted(off)) or 'nothing'}; {search.models(retriever)}",
+    ]
+    with writing(out / "result.json"):
+        (out / "result.json").write_text(
+            as_document({"about": about, "rows": [row.as_json() for row in rows]}), encoding="utf-8"
+        )
+        (out / "result.md").write_text(filters.page(rows, about), encoding="utf-8")
+    table = plain_table(None, "", "passages", "precision", "recall", "segments", "answering words kept", "words")
+    for row in rows:
+        table.add_row(row.name, *filters.cells(row))
+    console = plain_console()
+    console.print(*about, sep="\n")
+    console.print(table)
+    console.print(f"With intervals: {out / 'result.md'}")
+
+
 def _pair_id(wanted: str | None, catalog: Catalog) -> str:
     """Return the id that was asked for; raise BadData when it cannot be one or is taken."""
     if wanted is None:
@@ -264,7 +339,7 @@ def _pair_id(wanted: str | None, catalog: Catalog) -> str:
     return wanted
 
 
-def _tell_left_out(collection: Collection) -> None:
+def tell_left_out(collection: Collection) -> None:
     for name, why in collection.left_out.items():
         plain_console(soft_wrap=True).print(f"Not read: {name}: {why}.")
 

@@ -25,7 +25,8 @@ from harness.files import Record, read_record
 # What can be left out: of the query augmenter, the retriever, the self-refiner, and the check of what was written.
 Part = Literal["rewrite", "expand", "glossary", "sparse", "dense", "rerank", "relevance", "usefulness", "support"]
 PARTS: tuple[Part, ...] = get_args(Part)
-PASSAGES_EACH, SEGMENTS_EACH, SENTENCES_EACH = 8, 10, 12  # in one prompt
+Sifted = Literal["relevance", "usefulness", "support"]
+_EACH: Mapping[Sifted, int] = {"relevance": 8, "usefulness": 10, "support": 12}  # texts in one prompt
 T = TypeVar("T")
 
 
@@ -160,7 +161,17 @@ class Drafter:
     def draft(self, plan: Plan) -> Work[Evidence]:
         """Draft the answer to a question."""
         prompts = _Prompts()
-        queries = yield from self.augment(plan, prompts)
+        so_far = yield from self.refine(plan, prompts)
+        closed = (yield from self._closed(plan, prompts)) if plan.closed else ""
+        so_far = replace(so_far, closed=closed, prompts=prompts.hashes)
+        if not so_far.useful:
+            return replace(so_far, ended="nothing in the documents was found that answers the question")
+        return (yield from self._read(plan, so_far, prompts))
+
+    def refine(self, plan: Plan, prompts: _Prompts | None = None, prefix: str = "") -> Work[Evidence]:
+        """Find passages, and keep what the filters keep of them: all that a reader is given, not yet read."""
+        noted = prompts or _Prompts()
+        queries = yield from self.augment(plan, noted, prefix)
         found = tuple(self.retriever.search(queries.parts, plan.reach))
         # In the order of the documents: what stands together is judged together, and ranks sway nobody.
         order = {passage.id: number for number, passage in enumerate(self.retriever.passages)}
@@ -168,19 +179,13 @@ class Drafter:
         relevant = passages
         if plan.has("relevance"):
             shown = [self._shown(each, each.text) for each in passages]
-            relevant = _kept(passages, (yield from self._sift("relevance", plan, shown, PASSAGES_EACH, prompts)))
+            relevant = _kept(passages, (yield from self._sift("relevance", plan, shown, noted, prefix)))
         segments = segments_of(relevant)
         useful = segments
         if plan.has("usefulness"):
             shown = [self._shown(each.passage, each.text) for each in segments]
-            useful = _kept(segments, (yield from self._sift("usefulness", plan, shown, SEGMENTS_EACH, prompts)))
-        closed = (yield from self._closed(plan, prompts)) if plan.closed else ""
-        so_far = Evidence(
-            queries, found, tuple(relevant), tuple(segments), tuple(useful), closed=closed, prompts=prompts.hashes
-        )
-        if not useful:
-            return replace(so_far, ended="nothing in the documents was found that answers the question")
-        return (yield from self._read(plan, so_far, prompts))
+            useful = _kept(segments, (yield from self._sift("usefulness", plan, shown, noted, prefix)))
+        return Evidence(queries, found, tuple(relevant), tuple(segments), tuple(useful), prompts=noted.hashes)
 
     def augment(self, plan: Plan, prompts: _Prompts | None = None, prefix: str = "") -> Work[Queries]:
         """Rewrite and expand a question, as far as the plan has it; the glossary stands in for a rewriting."""
@@ -193,13 +198,16 @@ class Drafter:
         terms = with_glossary(plan.question, self.glossary) if plan.has("glossary") and not rewritten else ""
         return Queries(plan.question, rewritten, values.get("expand") or "", terms)
 
-    def _sift(self, name: str, plan: Plan, shown: Sequence[str], each: int, prompts: _Prompts) -> Work[list[bool]]:
+    def _sift(
+        self, name: Sifted, plan: Plan, shown: Sequence[str], prompts: _Prompts, prefix: str = ""
+    ) -> Work[list[bool]]:
         """Ask which of the texts to keep, several in a prompt."""
+        each = _EACH[name]
         batches = [shown[start : start + each] for start in range(0, len(shown), each)]
         asks = [
             # The id names what is judged, so that answers to other passages are never taken for those to these.
             prompts.ask(
-                f"{name}/{number}-{_short(batch)}",
+                f"{prefix}{name}/{number}-{_short(batch)}",
                 self._fill(name, plan, listed=_numbered(batch)),
                 verdicts(len(batch), self.texts.yes_word, self.texts.no_word),
             )
@@ -231,7 +239,7 @@ class Drafter:
             f"{sentences[number].text}\n" + "\n".join(f"   – {one.text}" for one in sentences[number].segments)
             for number in held
         ]
-        good = yield from self._sift("support", plan, shown, SENTENCES_EACH, prompts)
+        good = yield from self._sift("support", plan, shown, prompts)
         unsupported = {number for number, yes in zip(held, good, strict=True) if not yes}
         flaw = "the check finds no support for it in the segments that it cites"
         return tuple(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from bot import Encoder, fold, words
 from harness.authoring.evidence.passages import Passage
+from harness.authoring.evidence.tuning import Tuned
 
 Floats = npt.NDArray[np.float32]
 WIDTH = 32  # the paper's i, j and k
@@ -122,12 +124,14 @@ class Retriever:
         encoder: The assistant's.
         sparse_model: Instead of BM25, for example SPLADE.
         reranker: A cross-encoder; None: reciprocal rank fusion orders.
+        tuned: A learned map of the query's vector; None: the encoder as it is.
     """
 
     passages: Sequence[Passage]
     encoder: Encoder
     sparse_model: SparseScores | None = None
     reranker: Reranker | None = None
+    tuned: Tuned | None = None
     _known: dict[tuple[object, ...], list[Found]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -142,6 +146,13 @@ class Retriever:
     def vectors(self) -> Floats:
         """Unit vectors of the passages, shape (passages, dimensions)."""
         return np.asarray(self.encoder.encode(self._texts), dtype=np.float32)
+
+    def tuned_by(self, tuned: Tuned | None) -> Retriever:
+        """Return the same with another map, or with none; what was computed of the passages is shared."""
+        _ = self.vectors, self._sparse
+        other = copy(self)
+        other.tuned, other._known = tuned, {}
+        return other
 
     @cached_property
     def _late(self) -> LateInteraction:
@@ -181,7 +192,8 @@ class Retriever:
 
     def _query(self, queries: Sequence[str]) -> Floats:
         summed = self.encoder.encode(list(queries)).sum(axis=0)
-        return np.asarray(summed / max(float(np.linalg.norm(summed)), 1e-9), dtype=np.float32)
+        query = np.asarray(summed / max(float(np.linalg.norm(summed)), 1e-9), dtype=np.float32)
+        return self.tuned.mapped(query) if self.tuned is not None else query
 
 
 class LateInteraction:

@@ -41,11 +41,12 @@ class StudyQuestion(Record):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A question with the ids of the passages that answer it."""
+    """A question with the ids of the passages that answer it, and the words of theirs that do, folded."""
 
     id: str
     question: str
     passages: frozenset[str]
+    quotes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ def _target(asked: StudyQuestion, path: Path, passages: Sequence[Passage]) -> Ta
                 "word for word, within one passage."
             )
         found |= here
-    return Target(asked.id, asked.question, frozenset(found))
+    quotes = frozenset(fold(place.quote) for place in asked.passages)
+    return Target(asked.id, asked.question, frozenset(found), quotes)
 
 
 def spread(targets: Sequence[Target], limit: int | None) -> list[Target]:
@@ -146,27 +148,43 @@ class Configuration:
     retriever: Retriever
 
 
-def configurations(retriever: Retriever, *, model: bool) -> list[Configuration]:
+def _plain(queries: Queries) -> tuple[str, ...]:
+    return (queries.question,)
+
+
+def _with_terms(queries: Queries) -> tuple[str, ...]:
+    return tuple(filter(None, (queries.question, queries.glossary)))
+
+
+def _rewritten(queries: Queries) -> tuple[str, ...]:
+    return tuple(filter(None, (queries.question, queries.rewritten)))
+
+
+def _expanded(queries: Queries) -> tuple[str, ...]:
+    return tuple(filter(None, (queries.question, queries.expanded)))
+
+
+def _everything(queries: Queries) -> tuple[str, ...]:
+    return tuple(filter(None, (queries.question, queries.rewritten, queries.expanded)))
+
+
+def _only_model(queries: Queries) -> tuple[str, ...]:
+    return tuple(filter(None, (queries.rewritten, queries.expanded))) or (queries.question,)
+
+
+def tuned_configurations(retriever: Retriever) -> list[Configuration]:
+    """Return the rows that a map behind the encoder changes, for a retriever that has one."""
+    fusion = Reach(rerank=False)
+    return [
+        Configuration("dense, tuned", _plain, replace(fusion, sparse=False), retriever),
+        Configuration("sparse + dense, tuned", _plain, fusion, retriever),
+        Configuration("hybrid + glossary, tuned", _with_terms, fusion, retriever),
+    ]
+
+
+def configurations(searcher: Retriever, *, model: bool) -> list[Configuration]:
     """Return the rows of the study, as the paper's Tables 5 and 6 have them; those of a model where one was asked."""
-
-    def plain(queries: Queries) -> tuple[str, ...]:
-        return (queries.question,)
-
-    def with_terms(queries: Queries) -> tuple[str, ...]:
-        return tuple(filter(None, (queries.question, queries.glossary)))
-
-    def rewritten(queries: Queries) -> tuple[str, ...]:
-        return tuple(filter(None, (queries.question, queries.rewritten)))
-
-    def expanded(queries: Queries) -> tuple[str, ...]:
-        return tuple(filter(None, (queries.question, queries.expanded)))
-
-    def everything(queries: Queries) -> tuple[str, ...]:
-        return tuple(filter(None, (queries.question, queries.rewritten, queries.expanded)))
-
-    def only_model(queries: Queries) -> tuple[str, ...]:
-        return tuple(filter(None, (queries.rewritten, queries.expanded))) or (queries.question,)
-
+    retriever = searcher.tuned_by(None)
     fusion = Reach(rerank=False)
     sparse, dense, late = (
         replace(fusion, dense=False),
@@ -175,31 +193,35 @@ def configurations(retriever: Retriever, *, model: bool) -> list[Configuration]:
     )
     rows = [
         Configuration(
-            "sparse (BM25)" if retriever.sparse_model is None else "sparse (SPLADE)", plain, sparse, retriever
+            "sparse (BM25)" if retriever.sparse_model is None else "sparse (SPLADE)", _plain, sparse, retriever
         ),
-        Configuration("dense", plain, dense, retriever),
-        Configuration("late interaction", plain, late, retriever),
-        Configuration("sparse + dense", plain, fusion, retriever),
-        Configuration("sparse + dense + late interaction", plain, replace(fusion, late=True), retriever),
+        Configuration("dense", _plain, dense, retriever),
+        Configuration("late interaction", _plain, late, retriever),
+        Configuration("sparse + dense", _plain, fusion, retriever),
+        Configuration("sparse + dense + late interaction", _plain, replace(fusion, late=True), retriever),
     ]
     full = fusion
     if retriever.reranker is not None:
         full = Reach()
         rows += [
-            Configuration("sparse + rerank", plain, replace(sparse, rerank=True), retriever),
-            Configuration("dense + rerank", plain, replace(dense, rerank=True), retriever),
-            Configuration("sparse + dense + rerank", plain, full, retriever),
+            Configuration("sparse + rerank", _plain, replace(sparse, rerank=True), retriever),
+            Configuration("dense + rerank", _plain, replace(dense, rerank=True), retriever),
+            Configuration("sparse + dense + rerank", _plain, full, retriever),
         ]
-    rows.append(Configuration("hybrid + glossary", with_terms, full, retriever))
+    rows.append(Configuration("hybrid + glossary", _with_terms, full, retriever))
     if model:
         rows += [
-            Configuration("hybrid + rewriting", rewritten, full, retriever),
-            Configuration("hybrid + expansion", expanded, full, retriever),
-            Configuration("hybrid + rewriting + expansion", everything, full, retriever),
-            Configuration("the same without the question itself (the paper's)", only_model, full, retriever),
-            Configuration("the same, sparse off", everything, replace(full, sparse=False), retriever),
-            Configuration("the same, dense off", everything, replace(full, dense=False), retriever),
+            Configuration("hybrid + rewriting", _rewritten, full, retriever),
+            Configuration("hybrid + expansion", _expanded, full, retriever),
+            Configuration("hybrid + rewriting + expansion", _everything, full, retriever),
+            Configuration("the same without the question itself (the paper's)", _only_model, full, retriever),
+            Configuration("the same, sparse off", _everything, replace(full, sparse=False), retriever),
+            Configuration("the same, dense off", _everything, replace(full, dense=False), retriever),
         ]
+    if searcher.tuned is not None:
+        rows += tuned_configurations(searcher)
+        if model:
+            rows.append(Configuration("hybrid + rewriting + expansion, tuned", _everything, full, searcher))
     return rows
 
 
