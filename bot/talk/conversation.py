@@ -41,6 +41,7 @@ from bot.talk.interviewing import Interviewer
 from bot.talk.messages import switches_to
 from bot.talk.reactions import Reaction, Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
+from bot.talk.teach_back import TeachBack
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
 from bot.talk.withholding import Decided
 from bot.text import sanitise
@@ -355,6 +356,19 @@ class Conversation:
         self, message: Message, text: str, state: State, call: Call | None, at: datetime
     ) -> tuple[Reaction, str]:
         """Return what the rules make of a message, and what is kept as said."""
+        teach_back = TeachBack(self._assistant, self._id)
+        free = call is None and message.is_said and not self._assistant.is_closed
+        taken = teach_back.take(state, text, message.choice) if free else None
+        if taken is not None:
+            return taken, text
+        reaction, text = self._react_otherwise(message, text, state, call, at)
+        who = self._interviewer
+        return teach_back.go_on(state, reaction, may_offer=free and not (who is not None and who.is_asking)), text
+
+    def _react_otherwise(
+        self, message: Message, text: str, state: State, call: Call | None, at: datetime
+    ) -> tuple[Reaction, str]:
+        """Return the same for what is not said to a quiz."""
         closed = self._assistant.is_closed
         if closed and message.is_said:
             state = set_aside(self._interviewer, state, at)
@@ -415,8 +429,15 @@ class Conversation:
             choice=message.choice,
         )
         decided = reaction.decided or self._talk(text, reaction.after.language)
-        release = self._assistant.release
-        return StoredTurn(conversation=self._id, at=at, exchange=exchange, release=release, **asdict(decided))
+        quizzed = reaction.after.check.quizzed
+        return StoredTurn(
+            conversation=self._id,
+            at=at,
+            exchange=exchange,
+            release=self._assistant.release,
+            quizzed=str(quizzed) if quizzed is not None else "",
+            **asdict(decided),
+        )
 
     def _choice(self, number: int) -> str:
         if not 1 <= number <= len(self.choices):

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Literal
 
 from bot.catalog.catalog import Catalog, Pair
+from bot.catalog.quiz import QuizStep, Quizzed
 from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Urgency
 from bot.response import Advice, Response
@@ -42,6 +43,33 @@ UNSURE_TEXTS = {**URGENT_TEXTS, "suicide": "urgent_suicide_unsure"}
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """How far checking explanations is in a conversation (`bot.talk.teach_back`).
+
+    Attributes:
+        step: What the last turn was to it: offered and asked are open, all others are done; empty for nothing.
+        offered: What it was offered for so far, as `Quizzed.name`; the last is the open one.
+        option: The option that the last turn took; None where it took none.
+        rests: Whether it was offered with the answer shown last: never twice running.
+        over: Whether nothing is offered any more: the patient wants none, or something else matters now.
+    """
+
+    step: QuizStep | None = None
+    offered: tuple[str, ...] = ()
+    option: int | None = None
+    rests: bool = False
+    over: bool = False
+
+    @property
+    def quizzed(self) -> Quizzed | None:
+        """What is kept of the last turn; None where it was about no quiz."""
+        return Quizzed(self.offered[-1], self.step, self.option) if self.step and self.offered else None
+
+
+NO_CHECK = Check()
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """What the next turn has to know of the conversation so far.
 
@@ -66,6 +94,7 @@ class State:
         said: The key of the fixed sentence that the reply shown last began with; empty for none.
         times: How often in a row a reply began with it.
         writes: Whether the patient cannot telephone.
+        check: How far checking explanations is.
     """
 
     language: str
@@ -87,6 +116,7 @@ class State:
     said: str = ""
     times: int = 0
     writes: bool = False
+    check: Check = NO_CHECK
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -110,8 +140,10 @@ def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
     """
     try:
         stored = json.loads(text)
-        state = State(**{**stored, "choices": tuple(stored["choices"])})
-    except (ValueError, TypeError, KeyError) as error:
+        check = stored.get("check", {})
+        check = Check(**{**check, "offered": tuple(check.get("offered", ()))})
+        state = State(**{**stored, "choices": tuple(stored["choices"]), "check": check})
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadData("The stored state of a conversation cannot be read.") from error
     if state.language not in shown:
         return State(next(iter(shown)))
@@ -309,6 +341,7 @@ def known(state: State) -> State:
         last_turn=state.last_turn,
         folded=state.folded,
         simple=state.simple,
+        check=state.check,
     )
 
 

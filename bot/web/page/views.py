@@ -198,6 +198,8 @@ class Shown:
             lead = leads.get(part.pair_id)
             if part is lead:
                 return None
+            if part.field in ("quiz_context", "quiz_question"):
+                return Block("ask" if part.field == "quiz_question" else "say", part.text)
             whole = part.field == "answer"  # the others are followed by it, or follow it
             return Block("answer", answer=self._answer(part, language, lead) if whole else Answer(part.text))
         if isinstance(part, SiteText):
