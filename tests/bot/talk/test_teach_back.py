@@ -283,6 +283,7 @@ def test_an_emergency_is_heard_whatever_is_open(talk: Talk, step: str) -> None:
     assert asked.quizzed == ""
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_an_option_that_reads_as_an_emergency_is_one_when_typed_and_a_choice_when_pressed(
     folder: Path, tmp_path: Path, records: SqlRecords
 ) -> None:
