@@ -7,6 +7,7 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
 from bot.catalog.exchange.question_set import read_question_set
+from bot.catalog.quiz import Quiz
 from bot.catalog.readability import measure, syllables
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors, is_installed
 from bot.matching.explain import Explanation
@@ -34,6 +35,7 @@ __all__ = [
     "NearCopy",
     "Pair",
     "Part",
+    "Quiz",
     "Response",
     "Settings",
     "Unreachable",
