@@ -36,7 +36,7 @@ from bot.sentences.spoken import spoken_file
 from bot.staff.calls import Call, Stir
 from bot.staff.desk import Desk
 from bot.talk.calling import whom_to_call
-from bot.talk.dialogue import State, offered, read_state, write_state
+from bot.talk.dialogue import State, check_after, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import switches_to
 from bot.talk.reactions import Reaction, Reactions
@@ -356,14 +356,27 @@ class Conversation:
         self, message: Message, text: str, state: State, call: Call | None, at: datetime
     ) -> tuple[Reaction, str]:
         """Return what the rules make of a message, and what is kept as said."""
-        teach_back = TeachBack(self._assistant, self._id)
         free = call is None and message.is_said and not self._assistant.is_closed
-        taken = teach_back.take(state, text, message.choice) if free else None
-        if taken is not None:
-            return taken, text
+        if free and state.check.step is not None:
+            taken = TeachBack(self._assistant, self._id).take(state, text, message.choice)
+            if taken is not None:
+                return taken, text
         reaction, text = self._react_otherwise(message, text, state, call, at)
-        who = self._interviewer
-        return teach_back.go_on(state, reaction, may_offer=free and not (who is not None and who.is_asking)), text
+        return self._with_check(state, reaction, free=free), text
+
+    def _with_check(self, before: State, reaction: Reaction, *, free: bool) -> Reaction:
+        """Return a reaction with the offer to check its answer, where one is made; `free`: nobody else is here."""
+        check, decided = check_after(before, reaction.reply, reaction.after), reaction.decided
+        answer = decided.pair_id if decided is not None and decided.decision == "answered" else None
+        pair = self._assistant.catalog(reaction.reply.language).by_id.get(answer) if answer is not None else None
+        asking = self._interviewer is not None and self._interviewer.is_asking
+        if free and not asking and pair is not None and pair.quizzes:
+            offered = TeachBack(self._assistant, self._id).offer(reaction, check)
+            if offered is not None:
+                return offered
+        return replace(
+            reaction, after=replace(reaction.after, check=replace(check, rests=check.rests and answer is None))
+        )
 
     def _react_otherwise(
         self, message: Message, text: str, state: State, call: Call | None, at: datetime

@@ -32,6 +32,13 @@ from bot.text import MAX_CHARACTERS, sanitise, words
 Told = Literal["now", "today", "days", "appointment"]  # levels of complaints that are told how soon to ask whom
 Simple = Literal["", "maybe", "wished", "asked", "on", "off"]
 SIMPLE = ("asked", "on")
+# Sentences after which no explanation is checked any more: emergencies, complaints, worries, refusals, calls for staff,
+# answers that are being checked themselves, and what a human being has to tell.
+_OVER = (
+    *("urgent", "look_today", "calmed", "go_on", "help_coming", "complaint_", "remember_", "feel_", "refusal"),
+    *("withheld", "withdrawn", "chat_closed", "staff_", "flagged", "declined_third", "call_somebody", "safe"),
+)
+_HARMLESS = ("feel_praise", "feel_chatter")
 MOST_REMINDED = 2  # in a row: an alarm or a complaint must not become a wall
 URGENT_TEXTS = {
     "overdose": "urgent_overdose",
@@ -122,6 +129,14 @@ class State:
 # Words: a message that begins with yes and is no longer confirms an open alarm.
 CONFIRMING = 8
 MOST_OFFERED = 3  # pairs at once
+
+
+def check_after(before: State, reply: Reply, after: State) -> Check:
+    """Return how far checking is after a reply that is about none: nothing is open, and it may be over."""
+    keys = [part.key for part in reply.parts if isinstance(part, Interface)]
+    told = any(key.startswith(_OVER) and not key.startswith(_HARMLESS) for key in keys)
+    troubled = before.alarmed or after.alarmed or before.complaint is not None or after.complaint is not None
+    return replace(before.check, step=None, option=None, over=before.check.over or told or troubled)
 
 
 def write_state(state: State) -> str:

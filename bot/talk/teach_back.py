@@ -27,13 +27,6 @@ from bot.text import words
 MOST_OFFERED = 2  # in a conversation
 # What may stand beside the answer that a check is offered for: whatever else is said, the patient has that to read.
 _BESIDE = ("sample_label", "simple_intro")
-# Sentences after which no explanation is checked any more: emergencies, complaints, worries, refusals, calls for staff,
-# answers that are being checked themselves, and what a human being has to tell.
-_OVER = (
-    *("urgent", "look_today", "calmed", "go_on", "help_coming", "complaint_", "remember_", "feel_", "refusal"),
-    *("withheld", "withdrawn", "chat_closed", "staff_", "flagged", "declined_third", "call_somebody", "safe"),
-)
-_HARMLESS = ("feel_praise", "feel_chatter")
 _NUMBER = re.compile(r"\d")
 
 
@@ -67,20 +60,15 @@ class TeachBack:
             return None
         return self._withheld(state) or self._judge(state, *quiz, options[place - 1] if place <= len(options) else "")
 
-    def go_on(self, before: State, reaction: Reaction, *, may_offer: bool) -> Reaction:
-        """Return a reaction to anything else; below an answer that has a quiz, with the offer.
+    def offer(self, reaction: Reaction, check: Check) -> Reaction | None:
+        """Return a reaction with the offer below its answer; None where none is made.
 
-        `may_offer`: nobody else is in the conversation, and the interview asks nothing.
+        `check`: how far checking is after the reaction.
         """
-        check = replace(before.check, step=None, option=None)
-        check = replace(check, over=check.over or _ends(before, reaction))
-        answered = reaction.decided is not None and reaction.decided.decision == "answered"
-        found = self._offerable(reaction, check) if answered and may_offer else None
+        found, reply = self._offerable(reaction, check), reaction.reply
         if found is None:
-            check = replace(check, rests=check.rests and not answered)
-            return replace(reaction, after=replace(reaction.after, check=check))
+            return None
         pair, quiz = found
-        reply = reaction.reply
         choices = (interface(reply.language, "teach_yes"), interface(reply.language, "teach_no"))
         told = Reply(reply.language, (*reply.parts, interface(reply.language, "teach_offer")), choices)
         check = replace(check, step="offered", offered=(*check.offered, f"{pair.id}@{quiz.hash}"), rests=True)
@@ -173,15 +161,6 @@ def _wanted(text: str, language: str) -> bool | None:
     if not isinstance(read, Read) or read.remainder:
         return None
     return None if read.answers[0].value is True and YES.isdisjoint(said) else read.answers[0].value is True
-
-
-def _ends(before: State, reaction: Reaction) -> bool:
-    """Say whether something was said after which no explanation is checked any more."""
-    after, decided = reaction.after, reaction.decided
-    urgent = decided is not None and decided.decision == "urgent"
-    told = any(_begins(part, _OVER) and not _begins(part, _HARMLESS) for part in reaction.reply.parts)
-    troubled = before.alarmed or after.alarmed or before.complaint is not None or after.complaint is not None
-    return urgent or told or troubled or reaction.flags or reaction.calls_staff
 
 
 def _said(state: State, check: Check, *parts: Part) -> Reaction:
