@@ -8,6 +8,7 @@ from bot.adapters.summary_folders import SummaryFolders
 from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
 from bot.catalog.exchange.question_set import read_question_set
+from bot.catalog.quiz import Quiz
 from bot.catalog.readability import measure, syllables
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors, is_installed
 from bot.matching.explain import Explanation
@@ -35,6 +36,7 @@ __all__ = [
     "NearCopy",
     "Pair",
     "Part",
+    "Quiz",
     "Response",
     "Settings",
     "SummaryFolders",

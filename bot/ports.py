@@ -216,6 +216,7 @@ class StoredTurn:
         catalog: ``name@version``.
         exchange: None for turns that were stored before conversations could be resumed.
         release: That answered, as ``number@hash``; empty where there are none.
+        quizzed: What it was to a quiz, as `bot.catalog.quiz.Quizzed` is written; empty for nothing.
     """
 
     conversation: str
@@ -228,6 +229,7 @@ class StoredTurn:
     catalog: str
     exchange: Exchange | None = None
     release: str = ""
+    quizzed: str = ""
 
 
 FlagReason = Literal["wrong", "complicated", "helpful"]

@@ -41,6 +41,12 @@ class SqlFigures:
         with talking_to(self._engine) as session:
             return {str(pair): count for pair, count in session.execute(wanted.group_by(TurnRow.pair_id))}
 
+    def quizzed(self, since: datetime, until: datetime) -> Mapping[str, int]:
+        own = [*_within(TurnRow.at, since, until), TurnRow.quizzed.is_not(None)]
+        wanted = select(TurnRow.quizzed, func.count()).where(*own).group_by(TurnRow.quizzed)
+        with talking_to(self._engine) as session:
+            return {str(written): count for written, count in session.execute(wanted)}
+
     def calls(self, since: datetime, until: datetime) -> list[CallTimes]:
         seen, wrote = (
             func.min(case((condition, ActionRow.at)))

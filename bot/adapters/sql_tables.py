@@ -100,6 +100,7 @@ class TurnRow(Base):
     reply: Mapped[str | None] = mapped_column(PatientText("turns.reply"))
     state: Mapped[str | None] = mapped_column(PatientText("turns.state"))
     release: Mapped[str | None]
+    quizzed: Mapped[str | None]
     flags: Mapped[list[FlagRow]] = relationship(back_populates="turn", cascade="all, delete-orphan")
 
 
@@ -165,6 +166,7 @@ def turn_row(turn: StoredTurn) -> TurnRow:
         reply=exchange and exchange.reply,
         state=exchange and exchange.state,
         release=turn.release or None,
+        quizzed=turn.quizzed or None,
     )
 
 
@@ -180,6 +182,7 @@ def stored_turn(row: TurnRow) -> StoredTurn:
         catalog=row.catalog,
         exchange=_exchange(row),
         release=row.release or "",
+        quizzed=row.quizzed or "",
     )
 
 

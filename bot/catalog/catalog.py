@@ -21,6 +21,8 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from bot.catalog.edge import Author, Edge
+from bot.catalog.quiz import Quiz
 from bot.errors import BadCatalog, BadData, Finding
 from bot.resources import data_folder
 
@@ -40,19 +42,7 @@ Loader.yaml_implicit_resolvers = {
 }
 
 
-class _Edge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
-
-
-class Author(_Edge):
-    """Who wrote a text. Model-written text is never called human."""
-
-    kind: Literal["person", "model"]
-    name: str | None = None
-    profile: str | None = None
-
-
-class Variant(_Edge):
+class Variant(Edge):
     """One way in which a patient may put a pair's question."""
 
     text: str = Field(min_length=1)
@@ -60,7 +50,7 @@ class Variant(_Edge):
     by: Author | None = None
 
 
-class Source(_Edge):
+class Source(Edge):
     """A public source.
 
     Attributes:
@@ -76,7 +66,7 @@ class Source(_Edge):
     passage: str | None = None
 
 
-class Review(_Edge):
+class Review(Edge):
     """How far clinicians have taken this pair."""
 
     status: Status = "draft"
@@ -88,14 +78,14 @@ class Review(_Edge):
         return self.status == "approved" and (self.valid_until is None or self.valid_until >= today)
 
 
-class Extract(_Edge):
+class Extract(Edge):
     """What an answer says of one facet, approved with it: whole sentences of the answer, word for word."""
 
     facet: str = Field(min_length=1)
     text: str = Field(min_length=1)
 
 
-class CountryText(_Edge):
+class CountryText(Edge):
     """What a pair says to patients of one country: whole texts, never assembled from parts."""
 
     short_answer: str | None = None
@@ -105,7 +95,7 @@ class CountryText(_Edge):
     sources: tuple[Source, ...] = ()
 
 
-class Pair(_Edge):
+class Pair(Edge):
     """A curated question with its approved answer and the ways in which patients ask it.
 
     Attributes:
@@ -113,6 +103,7 @@ class Pair(_Edge):
         extracts: What the answer says of single facets, shown before the whole of it to who asks for just that.
         countries: What is said instead of the pair's own texts where a site has named its country.
         words_target: How many words the answer should have, as its question asks for; None: no view.
+        quizzes: Check whether its answer explains well (teach-back).
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")
@@ -129,10 +120,10 @@ class Pair(_Edge):
     review: Review = Review()
     related: tuple[str, ...] = ()
     same_as: tuple[str, ...] = ()
-    quizzes: tuple[dict[str, Any], ...] = ()
+    quizzes: tuple[Quiz, ...] = ()
 
 
-class CalibrationQuestion(_Edge):
+class CalibrationQuestion(Edge):
     """A question that thresholds are set on; never trained on.
 
     Attributes:
@@ -150,7 +141,7 @@ class CalibrationQuestion(_Edge):
     by: Author | None = None
 
 
-class NearMiss(_Edge):
+class NearMiss(Edge):
     """A text that no pair answers, though it shares words with one.
 
     Attributes:
@@ -166,7 +157,7 @@ class NearMiss(_Edge):
     text: str = Field(min_length=1)
 
 
-class ComplaintPairs(_Edge):
+class ComplaintPairs(Edge):
     """Which pairs say what to do about complaints: the one that is likeliest meant is shown, else the default."""
 
     default: str

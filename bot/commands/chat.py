@@ -116,7 +116,9 @@ def show_reply(console: Console, reply: Reply) -> None:
     console.print()
     answers = any(isinstance(part, Content) for part in reply.parts)
     for part in reply.parts:
-        if isinstance(part, Content):
+        if isinstance(part, Content) and part.field in ("quiz_context", "quiz_question"):
+            console.print(Text(part.text, style="bold" if part.field == "quiz_question" else ""))
+        elif isinstance(part, Content):
             console.print(Panel(Text(part.text), subtitle=label, subtitle_align="right", width=min(88, console.width)))
         elif isinstance(part, SiteText):
             console.print(Padding(Text(part.text, style="bold"), (0, 0, 0, 2)))

@@ -147,6 +147,7 @@ def _turn(turn: StoredTurn) -> Json:
         "score": Decimal(str(turn.score)),
         "catalog": turn.catalog,
         **({"release": turn.release} if turn.release else {}),
+        **({"quiz": turn.quizzed} if turn.quizzed else {}),
     }
     exchange = turn.exchange
     if exchange is not None:

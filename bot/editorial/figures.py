@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from statistics import median
 from typing import Literal, Protocol
 
+from bot.catalog.quiz import QuizStep, Quizzed
 from bot.staff.calls import CallKind
 
 # How a question was answered, in the order of the columns; `talk` is no question.
@@ -92,6 +93,21 @@ class Response:
     worst_answered: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class QuizCount:
+    """How often a quiz was offered, asked, and answered in each way; `name` as of `Quizzed`."""
+
+    name: str
+    counts: Mapping[QuizStep, int]
+
+    @property
+    def pair_id(self) -> str:
+        return self.name.partition("@")[0]
+
+    def of(self, step: QuizStep) -> int:
+        return self.counts.get(step, 0)
+
+
 class Figures(Protocol):
     """Counts of what is stored, from one moment to another (without it)."""
 
@@ -101,6 +117,10 @@ class Figures(Protocol):
 
     def by_pair(self, since: datetime, until: datetime) -> Mapping[str, int]:
         """Return how often each pair was answered with."""
+        ...
+
+    def quizzed(self, since: datetime, until: datetime) -> Mapping[str, int]:
+        """Return how often turns were each thing to a quiz, as `bot.catalog.quiz.Quizzed` is written."""
         ...
 
     def calls(self, since: datetime, until: datetime) -> list[CallTimes]:
@@ -142,6 +162,17 @@ def spans(since: datetime, until: datetime, zone: tzinfo | None) -> list[Span]:
 
 def _ahead(at: datetime, zone: tzinfo | None) -> timedelta:
     return at.astimezone(zone).utcoffset() or timedelta()
+
+
+def quiz_counts(quizzed: Mapping[str, int]) -> list[QuizCount]:
+    """Return what came of each quiz, in the order of pairs; `quizzed` as `Figures.quizzed` counts."""
+    found: dict[str, dict[QuizStep, int]] = {}
+    for written, count in quizzed.items():
+        known = Quizzed.read(written)
+        if known is not None:
+            own = found.setdefault(known.name, {})
+            own[known.step] = own.get(known.step, 0) + count
+    return [QuizCount(name, own) for name, own in sorted(found.items())]
 
 
 def responses(calls: Sequence[CallTimes]) -> list[Response]:

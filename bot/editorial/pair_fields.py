@@ -11,7 +11,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from bot.catalog.approval import pair_subject
-from bot.catalog.catalog import COUNTRIES, Author, Catalog, CountryText, Extract, Pair, Review, Source, Variant
+from bot.catalog.catalog import COUNTRIES, Catalog, CountryText, Extract, Pair, Review, Source, Variant
+from bot.catalog.edge import Author
+from bot.catalog.quiz import Quiz
 
 TEXTS = ("question", "short_answer", "answer", "easy_answer")
 COUNTRY_TEXTS = TEXTS[1:]
@@ -73,7 +75,7 @@ class Typed:
         content["sources"] = tuple(self._sources())
         content["countries"] = dict(self._countries(before))
         content["variants"] = self._variants(known)
-        content["quizzes"] = before.quizzes if before else ()
+        content["quizzes"] = [each for each in (before.quizzes if before else ()) if not self._of(drops(each))]
         review = before.review if before else Review()
         content["review"] = {**review.model_dump(), "valid_until": self._of("valid_until") or None}
         try:
@@ -156,6 +158,11 @@ def fields_of(pair: Pair) -> dict[str, str]:
     return {name: tidy(value) for name, value in found.items()}
 
 
+def drops(quiz: Quiz) -> str:
+    """Return the name of the field that takes a quiz out of its pair, where it says anything."""
+    return f"quizzes.drop.{quiz.hash}"
+
+
 def tidy(text: str) -> str:
     """Return a text as it is compared: plain line ends, no space around."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
@@ -180,7 +187,8 @@ def seen_texts(pair: Pair | None) -> list[tuple[str, str]]:
     found += [(f"extracts.{each.facet}", each.text) for each in pair.extracts]
     for country, text in pair.countries.items():
         found += _country_texts(country, text)
-    found += [(f"quizzes.{number}", str(each)) for number, each in enumerate(pair.quizzes)]
+    for number, quiz in enumerate(pair.quizzes, 1):
+        found += [(f"quizzes.{number}.{name}", text) for name, text in quiz.texts]
     return [(name, text) for name, text in found if text]
 
 

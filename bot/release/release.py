@@ -29,7 +29,7 @@ NOT_VERIFIED = "names not verified"
 MOST_NAMED = 3  # of what is in the way, in one line
 NOBODY = Approvals()
 # What patients see of a pair, in the order in which a comparison lists it.
-FIELDS = ("question", "short_answer", "answer", "easy_answer", "extracts", "countries")
+FIELDS = ("question", "short_answer", "answer", "easy_answer", "extracts", "countries", "quizzes")
 Move = Literal["prepare", "activate", "rollback"]
 
 

@@ -16,6 +16,7 @@ from string import Formatter
 from typing import Any, Literal, get_args
 
 from bot.catalog.catalog import Catalog, Country, Extract, Pair
+from bot.catalog.quiz import Quiz
 from bot.catalog.site import Fact, Site
 from bot.errors import BadData, GuardViolation
 from bot.interview.form.form import Form
@@ -26,7 +27,8 @@ from bot.ports import Channel
 from bot.sentences.spoken import form_text, spoken
 from bot.sentences.wording import NEUTRAL, NO_HOUSE, House, Wording
 
-ContentField = Literal["question", "short_answer", "answer", "easy_answer", "extract"]
+QuizField = Literal["quiz_context", "quiz_question", "quiz_option"]
+ContentField = Literal["question", "short_answer", "answer", "easy_answer", "extract", QuizField]
 # Places of plain text.
 UNFOLDING: frozenset[Channel] = frozenset({"terminal", "rest"})
 # Fields that a pair has one of.
@@ -148,6 +150,17 @@ def extract(pair: Pair, said: Extract) -> Content:
     return Content(pair.id, "extract", said.text)
 
 
+def quiz_parts(pair: Pair, quiz: Quiz) -> tuple[Content, ...]:
+    """Return what a pair's quiz asks as parts, with what introduces it."""
+    context = (Content(pair.id, "quiz_context", quiz.context),) if quiz.context else ()
+    return (*context, Content(pair.id, "quiz_question", quiz.question))
+
+
+def quiz_option(pair: Pair, text: str) -> Content:
+    """Return an option of a pair's quiz as a part."""
+    return Content(pair.id, "quiz_option", text)
+
+
 def interface(language: str, key: str, **slots: int) -> Interface:
     """Return a fixed sentence as a part."""
     return Interface(key, SENTENCES[language][key].format(**slots), slots)
@@ -265,8 +278,17 @@ def _catalog_text(part: Content, catalog: Catalog | None, shown: frozenset[str])
     pair = catalog.by_id[part.pair_id]
     if part.field == "extract":
         return next((each.text for each in pair.extracts if each.text == part.text), None)
+    if part.field in get_args(QuizField):
+        return part.text if part.text in _quiz_texts(pair, part.field) else None
     text = getattr(pair, part.field) if part.field in get_args(WholeField) else None
     return str(text) if text is not None else None
+
+
+def _quiz_texts(pair: Pair, name: str) -> list[str]:
+    """Return what the quizzes of a pair say in one of their fields."""
+    if name == "quiz_option":
+        return [option for quiz in pair.quizzes for option in quiz.options]
+    return [getattr(quiz, name.removeprefix("quiz_")) for quiz in pair.quizzes]
 
 
 def _form_text(part: FormText, language: str, heard: Heard | None) -> str | None:

@@ -9,6 +9,7 @@ import hashlib
 from dataclasses import replace
 
 from bot.catalog.catalog import Catalog, Country, Pair
+from bot.catalog.quiz import Quiz
 
 
 def swiss(text: str) -> str:
@@ -50,4 +51,13 @@ def _pair(pair: Pair, language: str, country: Country) -> Pair:
     }
     # Those of the pair's own answer say nothing of a country's.
     extracts = tuple(each.model_copy(update={"text": spelt(each.text, language, country)}) for each in own.extracts)
-    return pair.model_copy(update={**shown, "extracts": extracts, "sources": own.sources})
+    # Nor does a quiz on it.
+    quizzes = tuple(_quiz(each, language, country) for each in pair.quizzes if own is pair)
+    return pair.model_copy(update={**shown, "extracts": extracts, "sources": own.sources, "quizzes": quizzes})
+
+
+def _quiz(quiz: Quiz, language: str, country: Country) -> Quiz:
+    context = spelt(quiz.context, language, country) if quiz.context is not None else None
+    question, *options = (spelt(each, language, country) for each in (quiz.question, *quiz.options))
+    shown = {"context": context, "question": question, "answer": options[0], "distractors": tuple(options[1:])}
+    return quiz.model_copy(update=shown)

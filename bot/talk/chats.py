@@ -89,7 +89,7 @@ def _key(part: Interface | SiteText) -> str:
 
 
 def _pairs(parts: Sequence[object]) -> tuple[str, ...]:
-    return tuple(part.pair_id for part in parts if isinstance(part, Content))
+    return tuple(part.pair_id for part in parts if isinstance(part, Content) and part.field == "question")
 
 
 class Chats:

@@ -36,11 +36,12 @@ from bot.sentences.spoken import spoken_file
 from bot.staff.calls import Call, Stir
 from bot.staff.desk import Desk
 from bot.talk.calling import whom_to_call
-from bot.talk.dialogue import State, offered, read_state, write_state
+from bot.talk.dialogue import State, check_after, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import switches_to
 from bot.talk.reactions import Reaction, Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
+from bot.talk.teach_back import TeachBack
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
 from bot.talk.withholding import Decided
 from bot.text import sanitise
@@ -355,6 +356,32 @@ class Conversation:
         self, message: Message, text: str, state: State, call: Call | None, at: datetime
     ) -> tuple[Reaction, str]:
         """Return what the rules make of a message, and what is kept as said."""
+        free = call is None and message.is_said and not self._assistant.is_closed
+        if free and state.check.step is not None:
+            taken = TeachBack(self._assistant, self._id).take(state, text, message.choice)
+            if taken is not None:
+                return taken, text
+        reaction, text = self._react_otherwise(message, text, state, call, at)
+        return self._with_check(state, reaction, free=free), text
+
+    def _with_check(self, before: State, reaction: Reaction, *, free: bool) -> Reaction:
+        """Return a reaction with the offer to check its answer, where one is made; `free`: nobody else is here."""
+        check, decided = check_after(before, reaction.reply, reaction.after), reaction.decided
+        answer = decided.pair_id if decided is not None and decided.decision == "answered" else None
+        pair = self._assistant.catalog(reaction.reply.language).by_id.get(answer) if answer is not None else None
+        asking = self._interviewer is not None and self._interviewer.is_asking
+        if free and not asking and pair is not None and pair.quizzes:
+            offered = TeachBack(self._assistant, self._id).offer(reaction, check)
+            if offered is not None:
+                return offered
+        return replace(
+            reaction, after=replace(reaction.after, check=replace(check, rests=check.rests and answer is None))
+        )
+
+    def _react_otherwise(
+        self, message: Message, text: str, state: State, call: Call | None, at: datetime
+    ) -> tuple[Reaction, str]:
+        """Return the same for what is not said to a quiz."""
         closed = self._assistant.is_closed
         if closed and message.is_said:
             state = set_aside(self._interviewer, state, at)
@@ -415,8 +442,15 @@ class Conversation:
             choice=message.choice,
         )
         decided = reaction.decided or self._talk(text, reaction.after.language)
-        release = self._assistant.release
-        return StoredTurn(conversation=self._id, at=at, exchange=exchange, release=release, **asdict(decided))
+        quizzed = reaction.after.check.quizzed
+        return StoredTurn(
+            conversation=self._id,
+            at=at,
+            exchange=exchange,
+            release=self._assistant.release,
+            quizzed=str(quizzed) if quizzed is not None else "",
+            **asdict(decided),
+        )
 
     def _choice(self, number: int) -> str:
         if not 1 <= number <= len(self.choices):

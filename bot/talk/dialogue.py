@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Literal
 
 from bot.catalog.catalog import Catalog, Pair
+from bot.catalog.quiz import QuizStep, Quizzed
 from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Urgency
 from bot.response import Advice, Response
@@ -31,6 +32,13 @@ from bot.text import MAX_CHARACTERS, sanitise, words
 Told = Literal["now", "today", "days", "appointment"]  # levels of complaints that are told how soon to ask whom
 Simple = Literal["", "maybe", "wished", "asked", "on", "off"]
 SIMPLE = ("asked", "on")
+# Sentences after which no explanation is checked any more: emergencies, complaints, worries, refusals, calls for staff,
+# answers that are being checked themselves, and what a human being has to tell.
+_OVER = (
+    *("urgent", "look_today", "calmed", "go_on", "help_coming", "complaint_", "remember_", "feel_", "refusal"),
+    *("withheld", "withdrawn", "chat_closed", "staff_", "flagged", "declined_third", "call_somebody", "safe"),
+)
+_HARMLESS = ("feel_praise", "feel_chatter")
 MOST_REMINDED = 2  # in a row: an alarm or a complaint must not become a wall
 URGENT_TEXTS = {
     "overdose": "urgent_overdose",
@@ -39,6 +47,33 @@ URGENT_TEXTS = {
 }
 # What is said where what was learned alone hears a danger, and is not sure of it.
 UNSURE_TEXTS = {**URGENT_TEXTS, "suicide": "urgent_suicide_unsure"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How far checking explanations is in a conversation (`bot.talk.teach_back`).
+
+    Attributes:
+        step: What the last turn was to it: offered and asked are open, all others are done; empty for nothing.
+        offered: What it was offered for so far, as `Quizzed.name`; the last is the open one.
+        option: The option that the last turn took; None where it took none.
+        rests: Whether it was offered with the answer shown last: never twice running.
+        over: Whether nothing is offered any more: the patient wants none, or something else matters now.
+    """
+
+    step: QuizStep | None = None
+    offered: tuple[str, ...] = ()
+    option: int | None = None
+    rests: bool = False
+    over: bool = False
+
+    @property
+    def quizzed(self) -> Quizzed | None:
+        """What is kept of the last turn; None where it was about no quiz."""
+        return Quizzed(self.offered[-1], self.step, self.option) if self.step and self.offered else None
+
+
+NO_CHECK = Check()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +101,7 @@ class State:
         said: The key of the fixed sentence that the reply shown last began with; empty for none.
         times: How often in a row a reply began with it.
         writes: Whether the patient cannot telephone.
+        check: How far checking explanations is.
     """
 
     language: str
@@ -87,11 +123,20 @@ class State:
     said: str = ""
     times: int = 0
     writes: bool = False
+    check: Check = NO_CHECK
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
 CONFIRMING = 8
 MOST_OFFERED = 3  # pairs at once
+
+
+def check_after(before: State, reply: Reply, after: State) -> Check:
+    """Return how far checking is after a reply that is about none: nothing is open, and it may be over."""
+    keys = [part.key for part in reply.parts if isinstance(part, Interface)]
+    told = any(key.startswith(_OVER) and not key.startswith(_HARMLESS) for key in keys)
+    troubled = before.alarmed or after.alarmed or before.complaint is not None or after.complaint is not None
+    return replace(before.check, step=None, option=None, over=before.check.over or told or troubled)
 
 
 def write_state(state: State) -> str:
@@ -110,8 +155,10 @@ def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
     """
     try:
         stored = json.loads(text)
-        state = State(**{**stored, "choices": tuple(stored["choices"])})
-    except (ValueError, TypeError, KeyError) as error:
+        check = stored.get("check", {})
+        check = Check(**{**check, "offered": tuple(check.get("offered", ()))})
+        state = State(**{**stored, "choices": tuple(stored["choices"]), "check": check})
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadData("The stored state of a conversation cannot be read.") from error
     if state.language not in shown:
         return State(next(iter(shown)))
@@ -309,6 +356,7 @@ def known(state: State) -> State:
         last_turn=state.last_turn,
         folded=state.folded,
         simple=state.simple,
+        check=state.check,
     )
 
 

@@ -13,6 +13,7 @@ from typing import get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from bot.catalog.quiz import Quizzed
 from bot.handover.causes import CAUSES, Since, Undelivered
 from bot.handover.urgent import Waiting
 from bot.outbox_ports import Lane
@@ -41,6 +42,12 @@ class Metrics:
         self._conversations = Counter("klartext_conversations", "Conversations begun.", ["channel"], registry=registry)
         self._turns = Counter(
             "klartext_turns", "Turns answered, resends included.", ["channel", "decision"], registry=registry
+        )
+        self._quizzes = Counter(
+            "klartext_quizzes",
+            "Checks whether an answer explained well, by what came of them.",
+            ["step"],
+            registry=registry,
         )
         self._turn_s = Histogram(
             "klartext_turn_seconds",
@@ -277,6 +284,8 @@ class Metrics:
         if is_safe_reply(taken.reply):
             self._refused.inc()
         self._turns.labels(channel, decision).inc()
+        if (quizzed := Quizzed.read(taken.turn.quizzed)) is not None:
+            self._quizzes.labels(quizzed.step).inc()
         self._turn_s.labels(decision).observe(elapsed_s)
 
     def launch(self, outcome: str) -> None:

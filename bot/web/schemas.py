@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from bot.catalog.catalog import Country
+from bot.catalog.quiz import QuizStep, Quizzed
 from bot.matching.complaints import Urgency
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.reply import Content, Entry, FormText, Part, Reply, SiteText, emergency_notice
@@ -124,6 +125,15 @@ class ReplyView(BaseModel):
     notice: str = Field(description="Whom to call in an emergency: to be shown with every reply, of whatever kind.")
 
 
+class QuizView(BaseModel):
+    """A quiz that was offered, asked or answered. `option` is what was chosen, as the quiz lists them: 0 is right."""
+
+    pair_id: str
+    quiz: str = Field(description="The hash of what patients see of it.")
+    step: QuizStep
+    option: int | None = None
+
+
 class TurnView(BaseModel):
     """A turn that was taken."""
 
@@ -141,6 +151,11 @@ class TurnView(BaseModel):
         default=None,
         exclude_if=lambda release: release is None,
         description="That answered: `number@hash`; left out in sample mode.",
+    )
+    quiz: QuizView | None = Field(
+        default=None,
+        exclude_if=lambda quiz: quiz is None,
+        description="What the turn was to a quiz that checks the explanation of a pair.",
     )
     reply: ReplyView
 
@@ -258,8 +273,7 @@ class HealthView(BaseModel):
 
 def reply_view(reply: Reply, country: Country | None) -> ReplyView:
     choices = [
-        ChoiceView(number=number, text=part.text, pair_id=part.pair_id if isinstance(part, Content) else None)
-        for number, part in enumerate(reply.choices, 1)
+        ChoiceView(number=number, text=part.text, pair_id=_asked(part)) for number, part in enumerate(reply.choices, 1)
     ]
     parts = [_part_view(part) for part in reply.parts]
     notice = emergency_notice(reply.language, country).text
@@ -302,6 +316,11 @@ def flag_view(flag: StoredFlag) -> FlagView:
     return FlagView(turn_id=flag.turn_id, reason=flag.reason, comment=flag.comment, at=flag.at)
 
 
+def _asked(part: Part) -> str | None:
+    """Return the pair whose question a choice is; None for all others, options of a quiz among them."""
+    return part.pair_id if isinstance(part, Content) and part.field == "question" else None
+
+
 def _part_view(part: Part) -> PartView:
     if isinstance(part, Content):
         return PartView(kind="content", text=part.text, pair_id=part.pair_id, field=part.field)
@@ -314,6 +333,11 @@ def _part_view(part: Part) -> PartView:
     return PartView(kind="interface", text=part.text, key=part.key, language=part.language or None)
 
 
+def _quiz_view(written: str) -> QuizView | None:
+    known = Quizzed.read(written)
+    return QuizView(pair_id=known.pair_id, quiz=known.quiz, step=known.step, option=known.option) if known else None
+
+
 def _turn(taken: Taken, country: Country | None) -> dict[str, Any]:
     turn, exchange = taken.turn, taken.turn.exchange
     return {
@@ -323,5 +347,6 @@ def _turn(taken: Taken, country: Country | None) -> dict[str, Any]:
         "decision": turn.decision,
         "urgency": told_urgency(taken.reply),
         "release": turn.release or None,
+        "quiz": _quiz_view(turn.quizzed),
         "reply": reply_view(taken.reply, country),
     }

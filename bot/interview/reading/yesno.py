@@ -34,6 +34,12 @@ def read_silence(reply: Reply, words: Words) -> DontKnow | Refused | None:
     return Refused() if all(taken for _, (taken,) in steps(core, words["refused"])) else None
 
 
+def is_unknown(text: str, *, language: str) -> bool:
+    """Tell whether a whole message says that somebody does not know: "Weiß nicht", "keine Ahnung"."""
+    words = words_for(language)
+    return isinstance(read_silence(cut(text, words.fold), words), DontKnow)
+
+
 def hints_at_silence(reply: Reply, words: Words) -> DontKnow | Refused | None:
     """Return the same for a message that says it among other things, and not just in one word that may mean refusal."""
     core = _without_padding(reply.said, words)

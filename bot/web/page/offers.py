@@ -93,7 +93,7 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     if any(key.startswith("so_far") for key in keys):
         buttons.append(Button(labels["step_keep"], words=spoken["word_keep"]))
     taken = any(key.startswith(TAKEN) for key in keys)
-    choosing_pairs = any(isinstance(part, Content) for part in conversation.choices)
+    choosing_pairs = any(isinstance(part, Content) and part.field == "question" for part in conversation.choices)
     asks = "on_with" in keys or any(isinstance(part, FormText) for part in last.parts)
     return Offers(
         number=conversation.number,

@@ -32,7 +32,7 @@ from bot.talk.messages import switches_to
 from bot.talk.reception import is_withdrawn
 from bot.web.page.rendering import Labels
 
-Kind = Literal["answer", "place", "say", "taken", "ask", "hint", "entries", "quiet"]
+Kind = Literal["answer", "place", "say", "taken", "ask", "hint", "entries", "quiet", "offer"]
 ASKS = frozenset({"question", "short"})
 # What the page shows by other means: as a bar of progress, a fixed notice, a label on the answer, boxes to tick.
 ELSEWHERE = ("progress", "emergency_notice", "sample_label", "several")
@@ -198,6 +198,8 @@ class Shown:
             lead = leads.get(part.pair_id)
             if part is lead:
                 return None
+            if part.field in ("quiz_context", "quiz_question"):
+                return Block("ask" if part.field == "quiz_question" else "say", part.text)
             whole = part.field == "answer"  # the others are followed by it, or follow it
             return Block("answer", answer=self._answer(part, language, lead) if whole else Answer(part.text))
         if isinstance(part, SiteText):
@@ -205,6 +207,8 @@ class Shown:
         if isinstance(part, FormText):
             return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
+            if part.key == "teach_offer":  # stands right above its choices, below what belongs to the answer
+                return Block("offer", part.text)
             kind: Kind = "ask" if part.key in HEADINGS else "taken" if part.key.startswith(TAKEN) else "say"
             return Block(kind, part.text, language=part.language)
         return None

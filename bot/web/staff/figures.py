@@ -12,7 +12,8 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.exchange.tables import no_formula
-from bot.editorial.figures import KINDS, AskedText, Day, Figures, days_of, responses
+from bot.catalog.quiz import QUIZ_STEPS
+from bot.editorial.figures import KINDS, AskedText, Day, Figures, days_of, quiz_counts, responses
 from bot.matching.simple_words import SHIPPED, Share, estimated_share
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import StaffRenderer
@@ -79,6 +80,9 @@ class FigurePages(Area):
             by_week=period.days > 31,
             kinds=KINDS,
             responses=responses(figures.calls(period.since, period.until)),
+            quizzes=quiz_counts(figures.quizzed(period.since, period.until)),
+            quiz_steps=QUIZ_STEPS,
+            questions=self._quiz_questions(),
             most_asked=sorted(by_pair.items(), key=lambda item: (-item[1], item[0]))[:MOST_PAIRS],
             never=self._never(by_pair),
             tops=[top for tops in self.tools.tops for top in tops(visit.who, visit.language)],
@@ -108,6 +112,12 @@ class FigurePages(Area):
 
     def _days(self, period: Period) -> list[Day]:
         return days_of(self._figures, period.since, period.until, self.renderer.zone)
+
+    def _quiz_questions(self) -> dict[str, str]:
+        """Return what quizzes ask, as they were released last, by their names."""
+        catalogs = self.tools.candidate().base.catalogs.values()
+        pairs = (pair for catalog in catalogs for pair in catalog.pairs)
+        return {f"{pair.id}@{quiz.hash}": quiz.question for pair in pairs for quiz in pair.quizzes}
 
     def _never(self, by_pair: Mapping[str, int]) -> list[str]:
         """Return the pairs that were never the answer, as they were released last."""

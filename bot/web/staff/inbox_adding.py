@@ -9,7 +9,8 @@ from datetime import datetime
 from functools import cache
 from typing import Literal
 
-from bot.catalog.catalog import Author, Catalog, NearMiss, Pair, Variant
+from bot.catalog.catalog import Catalog, NearMiss, Pair, Variant
+from bot.catalog.edge import Author
 from bot.curation.scrub import scrub
 from bot.editorial.candidate import Candidate, changed_draft
 from bot.editorial.inbox import Flaw, Item, Lost, Undone, flaw_of

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import COUNTRIES, Pair
 from bot.catalog.exchange.tables import for_excel
+from bot.catalog.quiz import Quiz
 from bot.editorial.candidate import Candidate, Stage
 from bot.editorial.inbox import MARK, Decided, Decision, asked_of, chosen_of
 from bot.editorial.pair_fields import (
@@ -19,6 +20,7 @@ from bot.editorial.pair_fields import (
     SOURCE,
     BadFields,
     Typed,
+    drops,
     fields_of,
     marks_of,
     seen_texts,
@@ -69,6 +71,7 @@ class Side:
         changes: What changed in the release since the draft began, as (field, pieces).
         flaws: What is wrong, in a word, by field.
         pair: What the fields make; None: nothing, or no pair.
+        released: The pair as it was released last.
         cleaned: The fields of which characters were taken out that no screen shows.
         meant: The new variants with what may be somebody's name, day or number.
         copies: New variants that say nearly what stands elsewhere, each with where.
@@ -85,6 +88,7 @@ class Side:
     changes: Sequence[tuple[str, Sequence[Piece]]] = ()
     flaws: dict[str, str] = field(default_factory=dict)
     pair: Pair | None = None
+    released: Pair | None = None
     cleaned: Sequence[str] = ()
     meant: str = ""
     copies: Sequence[tuple[str, str]] = ()
@@ -104,6 +108,12 @@ class Side:
         provenance = self.draft.provenance if self.draft is not None else None
         found = provenance.backings if provenance is not None else ()
         return [(each, each.sentence in self.fields.get(each.field, "")) for each in found]
+
+    @property
+    def quizzes(self) -> Sequence[tuple[Quiz, str, bool]]:
+        """The quizzes as they stand, each with the field that takes it out and whether that is ticked."""
+        pair = self.draft.pair if self.draft is not None else self.released
+        return [(each, drops(each), bool(self.fields.get(drops(each)))) for each in (pair.quizzes if pair else ())]
 
     @property
     def sources(self) -> int:
@@ -360,6 +370,7 @@ class Pairs(Area):
         draft, released = side.draft, candidate.released_pair(side.language, pair_id)
         side.version = draft.version if draft is not None else 0
         side.base = pair_hash(released) if released is not None else ""
+        side.released = released
         if draft is not None and draft.unfinished is not None:
             side.stage = "unfinished"
         elif draft is not None or released is not None:

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
+from bot import Quiz as Attached
 from bot import fold
 from harness.authoring.quiz.asking import STEPS, Attempt, Case, Preference, Quiz, QuizPrompts
 from harness.authoring.quiz.bank import LateInteraction, Outline
@@ -224,7 +227,20 @@ def remarks(case: Case, quiz: Quiz) -> list[str]:
     said = {fold(each) for each in quiz.distractors}
     if len(said) < len(quiz.distractors):
         found.append("Two options say the same.")
+    if case.pair_id:
+        found += _unaskable(quiz)
     return found
+
+
+def _unaskable(quiz: Quiz) -> list[str]:
+    """Return why the assistant could not ask a quiz that is attached to a pair."""
+    try:
+        Attached.model_validate(quiz.as_json())
+    except ValidationError as error:
+        said = [(".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")) for each in error.errors()]
+        problems = "; ".join(f"{name}: {message}" if name else message for name, message in said)
+        return [f"The assistant cannot ask it, so cut it before you attach it: {problems}."]
+    return []
 
 
 def is_key_point(quiz: Quiz, case: Case) -> bool:

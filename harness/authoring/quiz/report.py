@@ -151,7 +151,7 @@ def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
         content = pair.model_dump(mode="json", exclude_defaults=True)
         content["review"] = {"status": "draft", "by": None, "on": None, "valid_until": None}
         content["quizzes"] = [
-            *pair.quizzes,
+            *content.get("quizzes", ()),
             *(
                 {
                     "topic": track.case.topic,

@@ -12,7 +12,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -250,18 +250,22 @@ def _of_result(path: Path) -> list[QuizLine]:
 
 
 def attached(pairs: Sequence[Pair]) -> list[Item]:
-    """Return the quizzes that are attached to pairs; what is not whole is left out."""
-    return [quiz_item(line, f"quiz/{line.pair}/attached-{number}", "file") for number, line in _attached(pairs)]
-
-
-def _attached(pairs: Sequence[Pair]) -> Iterator[tuple[int, QuizLine]]:
-    fields = set(QuizLine.model_fields) - {"pair"}
-    for pair in pairs:
-        for number, quiz in enumerate(pair.quizzes, 1):
-            try:
-                yield number, QuizLine(pair=pair.id, **{name: quiz[name] for name in fields if name in quiz})
-            except (ValueError, TypeError):
-                continue
+    """Return the quizzes that are attached to pairs."""
+    return [
+        quiz_item(
+            QuizLine(
+                pair=pair.id,
+                context=quiz.context or "",
+                question=quiz.question,
+                answer=quiz.answer,
+                distractors=quiz.distractors,
+            ),
+            f"quiz/{pair.id}/attached-{number}",
+            "file",
+        )
+        for pair in pairs
+        for number, quiz in enumerate(pair.quizzes, 1)
+    ]
 
 
 class CandidateLine(Record):

@@ -14,7 +14,7 @@ from bot.adapters.sql_figures import SqlFigures
 from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_staff import SqlCalls
 from bot.adapters.sql_tables import FlagRow, TurnRow
-from bot.editorial.figures import Response, days_of, responses
+from bot.editorial.figures import QuizCount, Response, days_of, quiz_counts, responses
 from bot.ports import Exchange, StoredConversation, StoredTurn
 from tests.bot.web.staff.consoles import put_to
 from tests.postgresql import emptied
@@ -123,3 +123,14 @@ def test_twenty_thousand_questions_are_counted_by_the_database_and_not_fetched(e
     assert (len(asked), sum(pairs.values())) == (1000, 8_000)
     # However many questions there are: what takes as long as they are many is done by the database.
     assert len(found) < 10, found
+
+
+def test_what_turns_were_to_quizzes_is_counted_by_quiz_and_step(engine: Engine) -> None:
+    steps = ["offered", "asked", "wrong 2", "wrong 1", "offered"]
+    store(engine, [turn(NIGHT, "talk", quizzed=f"pain@1 {step}") for step in steps])
+    store(engine, [turn(NIGHT, quizzed=None), turn(UNTIL, "talk", quizzed="pain@1 right 0")])
+
+    counted = quiz_counts(SqlFigures(engine).quizzed(SINCE, UNTIL))
+
+    assert counted == [QuizCount("pain@1", {"offered": 2, "asked": 1, "wrong": 2})]
+    assert [counted[0].of(step) for step in ("wrong", "declined")] == [2, 0]

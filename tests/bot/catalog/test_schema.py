@@ -12,6 +12,11 @@ HEAD = "catalog: test\nlanguage: de\nversion: '1'\npairs:\n"  # four lines
 PAIR = "  - id: pain\n    question: Tut es weh?\n    answer: Kaum.\n"  # lines 5 to 7
 
 
+def quiz(answer: str, *distractors: str) -> str:
+    """Return a pair's quiz on one line."""
+    return f"    quizzes: [{{question: Weh?, answer: {answer!r}, distractors: {list(distractors)}}}]\n"
+
+
 def _findings(folder: Path, text: str | bytes) -> list[Finding]:
     path = folder / "de.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -29,6 +34,14 @@ def _findings(folder: Path, text: str | bytes) -> list[Finding]:
         (HEAD + PAIR.replace("pain", "Weh Weh"), 5, "Weh Weh", "id: String should match"),
         (HEAD + PAIR + "    variants:\n      - weh?\n      - 12\n", 10, "pain", "variants.1"),
         (HEAD + PAIR + "    variants:\n      - {text: weh, by: {kind: robot}}\n", 9, "pain", "by.kind"),
+        (HEAD + PAIR + quiz("A", "a!"), 8, "pain", "the right answer stands among the distractors"),
+        (HEAD + PAIR + quiz("A", "B", "b"), 8, "pain", "two distractors say the same"),
+        (HEAD + PAIR + quiz("A"), 8, "pain", "1 options; a quiz has 2 to 4, the right answer among them"),
+        (HEAD + PAIR + quiz("A", "B", "C", "D", "E"), 8, "pain", "5 options; a quiz has 2 to 4"),
+        (HEAD + PAIR + quiz("A", "3"), 8, "pain", "an option is a number alone"),
+        (HEAD + PAIR + quiz("A", "x" * 161), 8, "pain", "quizzes.0.distractors.0: String should have at most 160"),
+        (HEAD + PAIR + quiz("A", ""), 8, "pain", "quizzes.0.distractors.0: String should have at least 1"),
+        (HEAD + PAIR + "    quizzes:\n      - {q: 1}\n", 9, "pain", "quizzes.0.question: Field required"),
         (HEAD + PAIR + "    review: {status: perfect}\n", 8, "pain", "review.status"),
         (HEAD + PAIR + "    sources:\n      - {title: T, publisher: P, year: 20260}\n", 9, "pain", "year"),
         (HEAD + PAIR + PAIR, 8, "pain", "The id is used twice (first in line 5)"),

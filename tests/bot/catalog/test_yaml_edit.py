@@ -11,7 +11,9 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from bot.catalog.catalog import Author, CountryText, Extract, Loader, Pair, Review, Source, Variant, pair_from
+from bot.catalog.catalog import CountryText, Extract, Loader, Pair, Review, Source, Variant, pair_from
+from bot.catalog.edge import Author
+from bot.catalog.quiz import Quiz
 from bot.catalog.yaml_edit import ORDER, edit_pairs
 from bot.errors import BadData
 from bot.resources import data_folder
@@ -214,6 +216,15 @@ SOURCES = st.builds(
     checked=st.none() | st.dates(date(2000, 1, 1), date(2030, 1, 1)),
 )
 EXTRACTS = st.builds(Extract, facet=TEXTS, text=TEXTS | LONG)
+QUIZZES = st.builds(
+    Quiz,
+    topic=st.none() | TEXTS,
+    context=st.none() | TEXTS,
+    question=TEXTS,
+    answer=TEXTS.map("ja {}".format),
+    distractors=st.tuples(TEXTS.map("nein {}".format), st.just("no: never")) | st.tuples(st.just("yes")),
+    by=AUTHORS,
+)
 COUNTRY = st.builds(
     CountryText, answer=TEXTS | LONG, short_answer=st.none() | TEXTS, extracts=st.lists(EXTRACTS, max_size=2).map(tuple)
 )
@@ -232,9 +243,7 @@ def a_pair(pair_id: str) -> st.SearchStrategy[Pair]:
         sources=st.lists(SOURCES, max_size=2).map(tuple),
         extracts=st.lists(EXTRACTS, max_size=2).map(tuple),
         countries=st.dictionaries(st.sampled_from(["AT", "CH", "DE"]), COUNTRY, max_size=2),
-        quizzes=st.lists(st.dictionaries(st.just("q"), TEXTS | st.integers() | st.none(), min_size=1), max_size=2).map(
-            tuple
-        ),
+        quizzes=st.lists(QUIZZES, max_size=2).map(tuple),
         review=st.builds(Review, status=st.sampled_from(["draft", "approved"]), by=st.none() | TEXTS),
     )
 

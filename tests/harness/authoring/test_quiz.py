@@ -262,6 +262,18 @@ def test_a_rule_points_out_what_a_critic_may_miss() -> None:
     ) == ["The correct answer stands in the context."]
 
 
+def test_a_quiz_of_a_pair_that_the_assistant_could_not_ask_says_why() -> None:
+    quiz = Quiz("Frau Berger kommt.", "Was?", "Abwischen", ("Warten", "Gehen", "Fragen", "Lassen"))
+    attached = replace(CASE, pair_id="deodorant")
+
+    assert remarks(CASE, quiz) == []
+    assert remarks(attached, replace(quiz, distractors=quiz.distractors[:3])) == []
+    assert remarks(attached, quiz) == [
+        "The assistant cannot ask it, so cut it before you attach it: 5 options; a quiz has 2 to 4, the right answer among them."
+    ]
+    assert "context: String should have at most 600" in remarks(attached, replace(quiz, context="x" * 601))[0]
+
+
 def test_the_tables_hold_scores_lengths_answers_and_key_points_by_round() -> None:
     (short,) = made(partial(scripted, score=lambda _: 5))
     (long_,) = made(partial(scripted, answer="Richtige Antwort: Deo abwischen!"))

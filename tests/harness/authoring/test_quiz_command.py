@@ -13,6 +13,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from bot import Pair, load_catalog, locate
+from bot.catalog.edge import Author
 from bot.commands.main import app, assemble
 from bot.testing import scripted_endpoint, write_small_catalog
 from harness.authoring.quiz.asking import load_texts
@@ -97,8 +98,8 @@ def test_the_curator_gets_a_page_forms_and_a_draft_of_the_pairs(recorded: tuple[
     draft = yaml.safe_load((out / "draft.yaml").read_text(encoding="utf-8"))
     pairs = [Pair.model_validate(pair) for pair in draft["pairs"]]
     assert [pair.review.status for pair in pairs] == ["draft"] * 3
-    assert pairs[0].quizzes[0]["answer"] == "Sie wischt das Deo an den Achseln ab."
-    assert pairs[0].quizzes[0]["by"] == {"kind": "model", "name": "offline-model"}
+    assert pairs[0].quizzes[0].answer == "Sie wischt das Deo an den Achseln ab."
+    assert pairs[0].quizzes[0].by == Author(kind="model", name="offline-model")
     now = load_catalog(locate("mammography"), "de").pair("deodorant")
     assert pairs[0].model_copy(update={"quizzes": ()}) == now  # nothing of the pair is lost
 

@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import create_engine
 
 from bot.adapters.sql_workbench import SqlWorkbench
-from bot.catalog.catalog import Author, Variant, load_catalog, locate
+from bot.catalog.catalog import Variant, load_catalog, locate
+from bot.catalog.edge import Author
 from bot.editorial.pair_fields import BadFields, Typed, fields_of
 from bot.editorial.word_diff import word_diff
 from bot.editorial.workbench import Draft, Signature, pair_hash

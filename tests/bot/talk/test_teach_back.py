@@ -1,0 +1,394 @@
+"""The assistant asks whether it has explained well, and takes what is chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot import Assistant
+from bot.adapters.sql_records import SqlRecords
+from bot.catalog.quiz import Quizzed
+from bot.errors import NoSuchChoice
+from bot.ports import StoredConversation, StoredTurn
+from bot.release.in_force import InForce
+from bot.release.release import Release
+from bot.release.stops import Stop, Stops
+from bot.sentences.reply import SENTENCES, Content, Reply, read_reply
+from bot.talk.conversation import Conversation, Message
+from bot.talk.dialogue import State, read_state
+from bot.testing import HashEncoder
+from tests.bot.quizzes import RIGHT, WRONG, write_quizzed_catalog
+
+NOW = datetime(2026, 11, 26, 10, 0, tzinfo=UTC)
+PAIN = {"de": "Tut die Untersuchung weh?", "en": "Does the examination hurt?"}
+COSTS = {"de": "Was kostet die Untersuchung?", "en": "What does the examination cost?"}
+DURATION = {"de": "Wie lange dauert die Untersuchung?", "en": "How long does the examination take?"}
+Talk = Callable[..., "Asked"]
+
+
+class Asked:
+    """A conversation that is told apart from its records after every turn, as the page does."""
+
+    def __init__(self, assistant: Assistant, records: SqlRecords, language: str = "de", id_: str = "c1") -> None:
+        self.assistant, self.records, self.language = assistant, records, language
+        self.opened = StoredConversation(id_, NOW, language, "page")
+        records.begin(self.opened)
+        self.turns = 0
+
+    def _take(self, text: str, choice: int | None) -> Reply:
+        self.turns += 1
+        resumed = Conversation.resume(self.assistant, self.records, self.opened, at=NOW)
+        return resumed.take(Message(f"t{self.turns}", text, choice), at=NOW).reply
+
+    def say(self, text: str) -> Reply:
+        return self._take(text, None)
+
+    def press(self, label: str) -> Reply:
+        return self._take("", [part.text for part in self.last.choices].index(label) + 1)
+
+    @property
+    def turn(self) -> StoredTurn:
+        found = self.records.last_turn(self.opened.id)
+        assert found is not None
+        return found
+
+    @property
+    def last(self) -> Reply:
+        assert self.turn.exchange is not None
+        return read_reply(self.turn.exchange.reply)
+
+    @property
+    def quizzed(self) -> str:
+        """What is kept of the last turn, without pair and quiz."""
+        return self.turn.quizzed.partition(" ")[2]
+
+    def sentence(self, key: str) -> str:
+        return SENTENCES[self.language][key]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_quizzed_catalog(tmp_path_factory.mktemp("quizzed"), status="approved")
+
+
+@pytest.fixture(scope="module")
+def assistant(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Assistant:
+    return Assistant.open(folder, data=tmp_path_factory.mktemp("data"), encoder=HashEncoder(), sample=True)
+
+
+@pytest.fixture
+def talk(assistant: Assistant, records: SqlRecords) -> Talk:
+    return lambda language="de", id_="c1": Asked(assistant, records, language, id_)
+
+
+def offers(reply: Reply) -> bool:
+    return SENTENCES[reply.language]["teach_offer"] in [part.text for part in reply.parts]
+
+
+def texts(reply: Reply) -> list[str]:
+    return [part.text for part in reply.parts]
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_below_an_answer_one_short_sentence_offers_to_check_it(talk: Talk, language: str) -> None:
+    asked = talk(language)
+    reply = asked.say(PAIN[language])
+
+    assert isinstance(reply.parts[0], Content)
+    assert texts(reply)[-1] == asked.sentence("teach_offer")
+    assert [part.text for part in reply.choices] == [asked.sentence("teach_yes"), asked.sentence("teach_no")]
+    assert asked.turn.decision == "answered"
+    assert asked.quizzed == "offered"
+
+
+@pytest.mark.parametrize("yes", ["1", "ja", "Ja, gern", "gerne", "ja bitte", "jo", "yes", "Yes, please"])
+def test_who_agrees_in_any_words_gets_the_question_with_its_options(talk: Talk, yes: str) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    reply = asked.say(yes)
+
+    assert texts(reply)[:2] == ["Frau Berger fragt vor der Aufnahme.", "Was merkt Frau Berger? (pain)"]
+    assert {part.text for part in reply.choices[:-1]} == {RIGHT["de"], *WRONG["de"]}
+    assert reply.choices[-1].text == asked.sentence("teach_unknown")
+    assert (asked.turn.decision, asked.quizzed) == ("talk", "asked")
+
+
+@pytest.mark.parametrize("no", ["2", "nein", "Nein, danke", "nö", "lieber nicht", "no thanks", "danke nein"])
+def test_no_is_taken_without_a_word_of_reproach_and_not_asked_again(talk: Talk, no: str) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+
+    assert texts(asked.say(no)) == [asked.sentence("teach_declined")]
+    assert asked.quizzed == "declined"
+    asked.say(COSTS["de"])
+    assert not offers(asked.say(DURATION["de"]))
+
+
+def test_the_options_stand_in_the_same_order_each_time_and_in_another_for_others(talk: Talk) -> None:
+    orders = set()
+    for number in range(8):
+        asked = talk("de", f"c{number}")
+        asked.say(PAIN["de"])
+        asked.say("ja")
+        orders.add(tuple(part.text for part in asked.last.choices))
+        again = Conversation.resume(asked.assistant, asked.records, asked.opened, at=NOW)
+        assert tuple(part.text for part in again.choices) == tuple(part.text for part in asked.last.choices)
+
+    assert len(orders) > 2
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_the_right_option_gets_one_kind_sentence(talk: Talk, language: str) -> None:
+    asked = talk(language)
+    asked.say(PAIN[language])
+    asked.press(asked.sentence("teach_yes"))
+
+    assert texts(asked.press(RIGHT[language])) == [asked.sentence("teach_right")]
+    assert asked.quizzed == "right 0"
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_wrong_option_gets_the_easy_answer_and_the_right_option_named(talk: Talk, language: str) -> None:
+    asked = talk(language)
+    asked.say(PAIN[language])
+    asked.press(asked.sentence("teach_yes"))
+    reply = asked.press(WRONG[language][1])
+
+    assert texts(reply)[:4] == [
+        asked.sentence("teach_unclear"),
+        f"pain, {language}.",
+        asked.sentence("teach_answer"),
+        RIGHT[language],
+    ]
+    assert not reply.choices
+    assert asked.quizzed == "wrong 2"
+
+
+@pytest.mark.parametrize("said", ["5", "0", "Das weiß ich nicht", "weiß nicht", "keine Ahnung", "nichts davon"])
+def test_who_does_not_know_gets_the_easy_answer_too(talk: Talk, said: str) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    asked.say("ja")
+
+    assert texts(asked.say(said))[:2] == [asked.sentence("teach_unclear"), "pain, de."]
+    assert asked.quizzed == "unknown"
+
+
+@pytest.mark.parametrize("how", ["number", "words", "other case", "some of its words", "the place"])
+def test_an_option_is_picked_by_number_or_words(talk: Talk, how: str) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    place = [part.text for part in asked.say("ja").choices].index("Man schläft dabei") + 1
+    place_words = ["das erste", "das zweite", "das dritte", "das letzte"]
+    said = {
+        "number": str(place),
+        "words": "Man schläft dabei",
+        "other case": "man schläft DABEI!",
+        "some of its words": "schläft",
+        "the place": place_words[place - 1],
+    }[how]
+
+    asked.say(said)
+    assert asked.quizzed == "wrong 2"
+
+
+def test_words_that_several_options_share_choose_none_of_them(talk: Talk) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    asked.say("ja")
+    asked.say("es")
+
+    assert asked.quizzed == ""
+
+
+@pytest.mark.parametrize("step", ["offered", "asked"])
+def test_any_question_instead_is_simply_answered(talk: Talk, step: str) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    if step == "asked":
+        asked.say("ja")
+    reply = asked.say(COSTS["de"])
+
+    assert texts(reply)[0] == "Was kostet die Untersuchung? (costs, de)"
+    assert not offers(reply)  # never twice running
+    assert asked.quizzed == ""
+    asked.say("1")  # what was offered before is not any more
+    assert asked.quizzed == ""
+
+
+@pytest.mark.parametrize("said", ["ok", "danke", "passt"])
+def test_what_is_said_to_the_answer_is_no_yes_to_the_offer(talk: Talk, said: str) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+
+    assert not asked.say(said).choices
+    assert asked.quizzed == ""
+
+
+def test_it_is_offered_once_for_a_pair_never_twice_running_and_twice_at_most(talk: Talk) -> None:
+    asked = talk()
+
+    assert offers(asked.say(PAIN["de"]))
+    assert not offers(asked.say(COSTS["de"]))
+    assert not offers(asked.say(PAIN["de"]))
+    assert offers(asked.say(DURATION["de"]))
+    assert not offers(asked.say(PAIN["de"]))
+    assert not offers(asked.say(COSTS["de"]))
+    assert not offers(asked.say(COSTS["de"]))
+
+
+def test_a_pair_without_quiz_offers_nothing(small: Assistant, records: SqlRecords) -> None:
+    reply = Asked(small, records).say(PAIN["de"])
+
+    assert not offers(reply)
+    assert reply.choices == ()
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "Ich kriege keine Luft mehr",
+        "Ich habe solche Angst",
+        "Ich komm nicht zum Termin",
+        "/flag",
+        "/staff",
+        "Ich will nicht mehr leben",
+    ],
+)
+def test_after_trouble_nothing_is_offered_any_more(talk: Talk, trouble: str) -> None:
+    asked = talk()
+    asked.say(COSTS["de"])
+    asked.say(trouble)
+    asked.say("nein")
+
+    assert not offers(asked.say(PAIN["de"]))
+    assert not offers(asked.say(DURATION["de"]))
+
+
+@pytest.mark.parametrize("step", ["offered", "asked"])
+def test_an_emergency_is_heard_whatever_is_open(talk: Talk, step: str) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    if step == "asked":
+        asked.say("ja")
+    asked.say("Ich kriege keine Luft mehr")
+
+    assert asked.turn.decision == "urgent"
+    assert asked.quizzed == ""
+
+
+@pytest.mark.usefixtures("few_alarm_examples")
+def test_an_option_that_reads_as_an_emergency_is_one_when_typed_and_a_choice_when_pressed(
+    folder: Path, tmp_path: Path, records: SqlRecords
+) -> None:
+    document = yaml.safe_load((folder / "de.yaml").read_text(encoding="utf-8"))
+    for pair in document["pairs"]:
+        pair["quizzes"][0]["distractors"] = ["Ich kriege keine Luft mehr"]
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "de.yaml").write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
+    assistant = Assistant.open(tmp_path / "c", data=tmp_path / "data", encoder=HashEncoder(), sample=True)
+    pressed, typed = Asked(assistant, records, id_="p"), Asked(assistant, records, id_="t")
+    for asked in (pressed, typed):
+        asked.say(PAIN["de"])
+        asked.say("ja")
+
+    pressed.press("Ich kriege keine Luft mehr")
+    typed.say("Ich kriege keine Luft mehr")
+
+    assert (pressed.turn.decision, pressed.quizzed) == ("talk", "wrong 1")
+    assert typed.turn.decision == "urgent"
+
+
+def test_a_change_of_language_closes_it_and_the_pair_is_not_offered_again(talk: Talk) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    asked.say("/english")
+    asked.language = "en"
+
+    assert not offers(asked.say(PAIN["en"]))
+    assert not offers(asked.say(PAIN["en"]))
+    assert offers(asked.say(COSTS["en"]))
+
+
+def test_a_number_beyond_the_options_is_refused_and_changes_nothing(talk: Talk) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    with pytest.raises(NoSuchChoice):
+        asked._take("", 3)
+
+
+def test_what_was_kept_tells_pair_quiz_and_option(talk: Talk, assistant: Assistant) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    asked.say("ja")
+    asked.press(RIGHT["de"])
+    kept = [Quizzed.read(turn.quizzed) for turn in asked.records.turns("c1")]
+    name = f"pain@{assistant.catalog('de').pair('pain').quizzes[0].hash}"
+
+    assert kept == [Quizzed(name, "offered"), Quizzed(name, "asked"), Quizzed(name, "right", 0)]
+
+
+class Ward:
+    """The catalog as a release of which pairs can be stopped."""
+
+    def __init__(self, sample: Assistant) -> None:
+        self.acts: list[Stop] = []
+        shown = {language: sorted(sample.shown(language)) for language in ("de", "en")}
+        made = {"shown": shown, "until": {"site": (NOW + timedelta(days=9)).isoformat()}, "texts": {}}
+        release = Release(1, NOW, "Anna", "", json.dumps(made), "")
+        in_force = InForce(release, lambda: Stops.of(self.acts), lambda: NOW)
+        self.assistant = Assistant(sample._opened, sample.encoder, sample=False, house=sample.house, in_force=in_force)
+
+    def stop(self, pair_id: str) -> None:
+        self.acts = [Stop(NOW, "Anna", "withdraw", pair_id, release=1)]
+
+
+def test_in_a_release_nothing_is_called_sample(assistant: Assistant, records: SqlRecords) -> None:
+    asked = Asked(Ward(assistant).assistant, records)
+    asked.say(PAIN["de"])
+    asked.say("ja")
+    asked.press(WRONG["de"][0])
+
+    said = [json.loads(turn.exchange.reply) for turn in records.turns("c1") if turn.exchange]
+    assert "sample_label" not in json.dumps(said)
+
+
+@pytest.mark.parametrize("step", ["offered", "asked"])
+def test_of_a_pair_that_is_stopped_meanwhile_nothing_is_shown(
+    assistant: Assistant, records: SqlRecords, step: str
+) -> None:
+    ward = Ward(assistant)
+    asked = Asked(ward.assistant, records)
+    asked.say(PAIN["de"])
+    if step == "asked":
+        asked.say("ja")
+    ward.stop("pain")
+    reply = asked.say("1")
+
+    assert texts(reply)[0] == asked.sentence("withheld")
+    assert not any(isinstance(part, Content) for part in (*reply.parts, *reply.choices))
+    assert not offers(asked.say(COSTS["de"]))
+
+
+def test_of_a_quiz_that_is_gone_after_a_restart_nothing_is_asked(
+    assistant: Assistant, small: Assistant, records: SqlRecords
+) -> None:
+    asked = Asked(assistant, records)
+    asked.say(PAIN["de"])
+    asked.assistant = small
+
+    assert asked.say("ja").choices == ()
+    assert asked.quizzed == ""
+
+
+def test_a_state_that_an_older_version_stored_is_read() -> None:
+    old = json.dumps({"language": "de", "choices": [], "last_pair": "pain"})
+
+    assert read_state(old, shown={"de": frozenset({"pain"})}) == State("de", last_pair="pain")
+    assert replace(State("de"), last_pair="pain").check.offered == ()
