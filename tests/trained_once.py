@@ -30,8 +30,11 @@ def keep_what_is_trained() -> None:
 
     def trained(catalog: Catalog, shown: Sequence[str], vectors: Any, encoder: Any, *parts: Any) -> store.Trained:
         made = (*_teaches(catalog), digest(catalog.language), *shown, *map(repr, parts), _taught(encoder))
-        key = _key("catalog", vectors, *made, training.load_examples)
-        return _kept(key, lambda: train_catalog(catalog, shown, vectors, encoder, *parts), store.dump, store.load)
+        key = _key("catalog", vectors, *made, vars(training)["load_examples"])
+        made_or_kept: store.Trained = _kept(
+            key, lambda: train_catalog(catalog, shown, vectors, encoder, *parts), store.dump, store.load
+        )
+        return made_or_kept
 
     def heard(catalog: Catalog, vectors: Any, encoder: Any) -> Any:
         made = (*_teaches(catalog), remarks.remarks_digest(catalog.language), _taught(encoder))
