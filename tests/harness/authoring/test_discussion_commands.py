@@ -58,16 +58,16 @@ def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_be
     out = tmp_path / "pain"
     first = author("discuss", "pair", "pain", "--out", out, "--answers", PAIR / "discussion.jsonl")
     assert first.exit_code == 0, first.output
-    assert "6. [?] Antwort in einfacher Sprache" in first.output
+    assert "12. [?] Antwort in einfacher Sprache" in first.output
     assert not (out / "draft.yaml").exists()
 
-    waiting = author("discuss", "pair", "pain", "--out", out, "--accept", "2,3,5,6")
+    waiting = author("discuss", "pair", "pain", "--out", out, "--accept", "4,5,6,7,10,11,12")
     assert waiting.exit_code == 1  # the final text has to be written
     done = author("discuss", "pair", "pain", "--out", out, "--answers", PAIR / "final.jsonl")  # goes on with the choice
 
     assert done.exit_code == 0, done.output
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
-    assert (result["accepted"], result["ended"], result["changed_unasked"]) == ([2, 3, 5, 6], "stop", [])
+    assert (result["accepted"], result["ended"], result["changed_unasked"]) == ([4, 5, 6, 7, 10, 11, 12], "stop", [])
     assert set(result["models"].values()) == {"offline-model"}
     assert set(result["prompts"]) == set(result["models"])
     assert result["answered"] == "offline"
@@ -76,7 +76,7 @@ def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_be
     (draft,) = whole["pairs"]
     before = next(pair for pair in load_catalog(locate("mammography"), "de").pairs if pair.id == "pain")
     assert draft["short_answer"] == before.short_answer  # line 1 was rejected
-    assert "Sie Implantate haben" in draft["answer"]
+    assert "Fragen Sie in der Arztpraxis oder Apotheke, ob" in draft["answer"]
     assert draft["review"]["status"] == "draft"
     assert len(draft["variants"]) == len(before.variants)
     assert "SAMPLE CONTENT" in (out / "draft.yaml").read_text(encoding="utf-8")
@@ -89,11 +89,11 @@ def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_be
 
 def test_each_line_can_be_decided_on_the_screen(tmp_path: Path) -> None:
     options = ["--out", str(tmp_path / "pain"), "--review", "--answers", str(PAIR / "discussion.jsonl")]
-    done = author("discuss", "pair", "pain", *options, typed="n\ny\ny\nn\ny\ny\n")
+    done = author("discuss", "pair", "pain", *options, typed="n\n" * 3 + "y\n" * 4 + "n\n" * 2 + "y\n" * 3)
 
     assert done.exit_code == 1  # the final text waits
     (request,) = (tmp_path / "pain" / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(request)["custom_id"] == "final/2,3,5,6"
+    assert json.loads(request)["custom_id"] == "final/4,5,6,7,10,11,12"
 
 
 def test_a_recorded_summary_becomes_a_preliminary_composition(summarised: Path) -> None:

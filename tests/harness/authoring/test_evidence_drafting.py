@@ -208,13 +208,13 @@ def test_the_recorded_run_is_replayed_whole_and_can_be_handed_in(tmp_path: Path)
     assert done.exit_code == 0, done.output
     record = json.loads((out / "result.json").read_text(encoding="utf-8"))
     assert record["counts"] == {
-        "found": 32, "relevant": 6, "segments": 10, "useful": 4, "sentences": 19, "unsupported": 5,
+        "found": 32, "relevant": 2, "segments": 5, "useful": 3, "sentences": 20, "unsupported": 0,
     }  # fmt: skip
     assert (record["answered"], record["status"], record["sample"]) == ("offline", "draft", True)
     assert set(record["prompts"]) == set(_lines(answers))
     assert {each["model"] for each in record["prompts"].values()} == {"offline-model"}
     page = (out / "result.md").read_text(encoding="utf-8")
-    assert "- ~~Das ist eine harmlose Reaktion des Immunsystems.~~" in page
+    assert "- Kommen Sie wegen Beschwerden, verschieben Sie die Mammographie nicht. [3]" in page
     assert "**Sample**: the documents are invented." in page
     submission = read_submission(out)
     (pair,) = submission.pairs
