@@ -163,7 +163,7 @@ def test_postgresql_keeps_provenance_and_an_older_schema_is_brought_up(postgresq
     engine = create_engine(postgresql)
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE drafts DROP COLUMN provenance"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0022'"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0025'"))
     SqlRecords.open(postgresql, upgrade=True).engine.dispose()
     with engine.begin() as connection:
         assert connection.execute(text("SELECT provenance FROM drafts")).scalar() is None
