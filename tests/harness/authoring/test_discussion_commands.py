@@ -479,9 +479,9 @@ def test_levels_that_are_none_are_refused(tmp_path: Path, levels: str) -> None:
 
 def test_a_line_that_is_not_on_the_scratchpad_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
     options = ["--out", str(tmp_path / "p"), "--answers", str(PAIR / "discussion.jsonl")]
-    refused = author("discuss", "pair", "pain", *options, "--accept", "9")
+    refused = author("discuss", "pair", "pain", *options, "--accept", "13")
     assert refused.exit_code == 2
-    assert "There is no line 9 on the scratchpad: it has 6." in refused.output
+    assert "There is no line 13 on the scratchpad: it has 12." in refused.output
 
     done = author("discuss", "pair", "pain", "--out", tmp_path / "p", "--accept", "none")
     assert done.exit_code == 0, done.output
