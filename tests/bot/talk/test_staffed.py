@@ -300,7 +300,7 @@ def test_who_cannot_telephone_is_offered_to_be_written_to(small: Assistant, reco
         Desk(SqlCalls(records.engine))
     )
 
-    assert _texts(talk.turn("ich bin gehörlos", at=NOW)) == [DE["staff_writes"]]
+    assert _texts(talk.turn("ich bin gehörlos", at=NOW)) == [DE["staff_writes_page"]]
     for said in ("/staff", "ist da jemand?"):
         keys = [part.fact for part in talk.turn(said, at=NOW).parts if isinstance(part, SiteText)]
         assert "phone" not in keys
