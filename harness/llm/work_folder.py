@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot import BadData
-from harness.files import append_durably, cut_unfinished, numbered_lines, private_opener, writing
+from harness.files import append_durably, cut_unfinished, numbered_lines, private_opener, replace_private_text, writing
 from harness.llm.batch_files import Exported, ModelAnswer, read_answers, write_requests
 
 ANSWERS, PROMPTS = "answers.jsonl", "prompts.jsonl"
@@ -56,7 +56,7 @@ class WorkFolder:
                 if before != identity:
                     raise BadData(f"{path} holds work on something else ({_other(before)}). Choose another `--out`.")
             else:
-                file.write_text(json.dumps(identity, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+                replace_private_text(file, json.dumps(identity, indent=1, ensure_ascii=False) + "\n")
         except OSError as error:
             raise BadData(f"{path} cannot be written ({error.strerror}). Choose another `--out`.") from error
         except ValueError as error:
