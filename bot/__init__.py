@@ -18,7 +18,7 @@ from bot.private_files import make_private_database
 from bot.resources import data_folder, usable_cores
 from bot.response import Method, Response
 from bot.settings import Settings
-from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, sanitise, seen, without_unseen, words
+from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, plain_text, sanitise, seen, words
 from bot.text import sentences as split_sentences
 from bot.wiring import make_encoder
 
@@ -52,12 +52,12 @@ __all__ = [
     "make_encoder",
     "make_private_database",
     "measure",
+    "plain_text",
     "read_question_set",
     "sanitise",
     "seen",
     "split_sentences",
     "syllables",
     "usable_cores",
-    "without_unseen",
     "words",
 ]

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
-from harness.files import plain_text
+from bot import plain_text
 
 # Control characters beyond ASCII, and what is invisible or turns the direction of writing: JSON has escapes for them.
 _UNSHOWN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")

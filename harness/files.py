@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot import BadData, without_unseen
+from bot import BadData
 
 R = TypeVar("R", bound=BaseModel)
 # An escape sequence of terminals as a whole: without its first character the rest would stand in the text.
@@ -222,11 +222,6 @@ def control_in(text: str) -> str:
 def without_controls(text: str) -> str:
     """Return a text without escape sequences and control characters; line ends and tabs stay."""
     return _CONTROLS.sub("", text)
-
-
-def plain_text(text: str) -> str:
-    """Return text of others as it may be shown and kept: nothing that steers a terminal, and nothing invisible."""
-    return without_unseen(without_controls(text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def without_markup(text: str) -> str:

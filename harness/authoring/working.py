@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
-from harness.files import plain_text
+from bot import plain_text
 from harness.llm.batch_files import ModelAnswer
 from harness.patients.prompts import AGAIN, hash_of
 

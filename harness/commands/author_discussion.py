@@ -14,7 +14,7 @@ import typer
 import yaml
 from pydantic import Field, ValidationError
 
-from bot import BadData, Settings, SummaryFolders, UserFixable, friendly_errors, load_catalog, locate
+from bot import BadData, Settings, SummaryFolders, UserFixable, friendly_errors, load_catalog, locate, plain_text
 from harness.authoring.discussion.composition import Authorship, composition_of
 from harness.authoring.discussion.content import as_draft, conversation_task, find_pair, pair_task, read_draft
 from harness.authoring.discussion.conversation import read_conversation
@@ -50,7 +50,6 @@ from harness.files import (
     Record,
     as_document,
     first_fault,
-    plain_text,
     replace_private_text,
     replace_text,
     unreadable,

@@ -21,7 +21,7 @@ from bot import (
     load_catalog,
     locate,
     make_encoder,
-    without_unseen,
+    plain_text,
 )
 from harness.commands import options
 from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on, keep_closed, require_host
@@ -139,7 +139,7 @@ class Wanted:
     @property
     def asked(self) -> str:
         """Return the question on one line; raise BadData when it is none."""
-        text = " ".join(without_unseen(self.question).split())
+        text = " ".join(plain_text(self.question).split())
         if not any(each.isalpha() for each in text) or control_in(self.question):
             raise BadData("`--question` holds no question. Give it in the patients' words, in quotation marks.")
         if len(text) > LONGEST_QUESTION:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import Field
 
-from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder
+from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder, plain_text
 from harness.commands import options
 from harness.commands.authoring import WorkPath, carry_on, keep_closed, require_host
 from harness.console import counted, plain_console, plain_table, print_json
-from harness.files import Record, plain_text, read_record, unreadable
+from harness.files import Record, read_record, unreadable
 
 if TYPE_CHECKING:
     from harness.authoring.quiz.asking import Case

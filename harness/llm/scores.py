@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot import fold
-from harness.files import plain_text
+from bot import fold, plain_text
 
 TOP = 5.0
 MOST_STARTS = 40  # brackets tried as the beginning of JSON: hostile answers must not take long

@@ -9,14 +9,14 @@ from typing import Any
 
 import yaml
 
-from bot import Catalog
+from bot import Catalog, plain_text
 from harness.authoring.quiz.asking import LETTERS, QuizTexts
 from harness.authoring.quiz.blind import BlindTable, as_form, key_of
 from harness.authoring.quiz.making import QuizRound, Track, remarks
 from harness.authoring.quiz.rubric import COMPONENTS, Component, Rubric
 from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept
 from harness.authoring.working import Ask, Work
-from harness.files import as_document, plain_text, without_markup, writing
+from harness.files import as_document, without_markup, writing
 from harness.generation.rounds import MeanScore
 from harness.llm.scores import TOP
 

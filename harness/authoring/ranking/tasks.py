@@ -19,8 +19,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from bot import BadData, Catalog, Pair, fold, split_sentences, words
-from harness.files import Record, plain_text, read_lines, unreadable
+from bot import BadData, Catalog, Pair, fold, plain_text, split_sentences, words
+from harness.files import Record, read_lines, unreadable
 
 Task = Literal["quiz", "truth", "entailment"]
 Plain = Annotated[str, AfterValidator(plain_text)]

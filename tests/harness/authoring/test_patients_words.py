@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bot import Settings, UserFixable
+from bot import Settings, UserFixable, plain_text
 from bot.adapters.openai_encoder import OpenAIEncoder
 from bot.testing import scripted_endpoint
 from harness.authoring.discussion.texts import load_texts
@@ -21,7 +21,7 @@ from harness.authoring.ranking.tasks import read_candidates
 from harness.authoring.working import Ask, advance, ask
 from harness.authoring.working import Work as Working
 from harness.console import plain_console, plain_table, print_json
-from harness.files import plain_text, without_markup
+from harness.files import without_markup
 from harness.llm.batch_files import ModelAnswer
 from harness.llm.batch_service import BatchService, Patience
 from harness.llm.scores import json_objects
