@@ -14,10 +14,11 @@ from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFi
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.ports import Encoder
+from bot.private_files import make_private_database
 from bot.resources import data_folder, usable_cores
 from bot.response import Method, Response
 from bot.settings import Settings
-from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, sanitise, words
+from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, plain_text, sanitise, seen, words
 from bot.text import sentences as split_sentences
 from bot.wiring import make_encoder
 
@@ -49,9 +50,12 @@ __all__ = [
     "load_catalog",
     "locate",
     "make_encoder",
+    "make_private_database",
     "measure",
+    "plain_text",
     "read_question_set",
     "sanitise",
+    "seen",
     "split_sentences",
     "syllables",
     "usable_cores",

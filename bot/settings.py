@@ -56,6 +56,7 @@ IDLE_MINUTES = 30
 DATABASE_WAIT_S = 30.0
 MAX_DAYS = 36_500
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+UNENCRYPTED = frozenset({"http", "ws"})  # schemes that carry patient text on this machine only
 
 
 FhirAuth = Literal["none", "basic", "post", "jwt"]
@@ -322,6 +323,11 @@ def _split(url: str) -> SplitResult | None:
         return None
 
 
+def _named(url: SplitResult) -> str:
+    """Return the host of an address as settings name it: the dot that may end it is none of its name."""
+    return (url.hostname or "").rstrip(".")
+
+
 def _is_safe(url: SplitResult | None, *, bare: bool = True) -> bool:
     """Whether an address is encrypted, or on this machine; `bare`: and holds neither user, query nor fragment."""
     if url is None or (bare and ("@" in url.netloc or url.query or url.fragment)):
@@ -520,18 +526,34 @@ class Settings:
         return self.data
 
     def may_send_patient_text_to(self, url: str) -> bool:
-        """Patient text leaves this machine only to hosts that the operator named."""
-        host = urlsplit(url).hostname or ""
-        return host in LOOPBACK_HOSTS or host in self.allow_patient_text_to
+        """Patient text leaves this machine only to hosts that the operator named, and never unencrypted."""
+        split = _split(url)
+        if split is None:
+            return False
+        if split.hostname in LOOPBACK_HOSTS:
+            return True
+        return _named(split) in self.allow_patient_text_to and split.scheme not in UNENCRYPTED
 
     def require_patient_text_allowed(self, url: str) -> None:
         """Raise UserFixable when patient text must not go to `url`."""
-        if not self.may_send_patient_text_to(url):
-            host = urlsplit(url).hostname
+        if self.may_send_patient_text_to(url):
+            return
+        split = _split(url)
+        if split is None:
             raise UserFixable(
-                f"Patient text would leave this machine to {host!r}, which is not allowed. "
-                f"If that is agreed with your data protection officer, set KLARTEXT_ALLOW_PATIENT_TEXT_TO={host}."
+                "Patient text would leave this machine to an address without a host. "
+                "Write it in full, such as http://127.0.0.1:8080/v1."
             )
+        host = _named(split)
+        if host in self.allow_patient_text_to:
+            raise UserFixable(
+                f"Patient text would leave this machine to {host!r} unencrypted, by {split.scheme}. "
+                "Set the address to https: outside of this machine nothing else is allowed."
+            )
+        raise UserFixable(
+            f"Patient text would leave this machine to {host!r}, which is not allowed. "
+            f"If that is agreed with your data protection officer, set KLARTEXT_ALLOW_PATIENT_TEXT_TO={host}."
+        )
 
 
 def _list(env: Mapping[str, str], name: str) -> tuple[str, ...]:

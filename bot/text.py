@@ -20,6 +20,9 @@ MAX_CHARACTERS = 1000
 # What no screen shows: half characters, default-ignorable and formatting characters (soft hyphens, zero-width spaces,
 # tags), control characters. They may stand inside a word, so they are dropped, not replaced by spaces.
 _UNSEEN = regex.compile(r"[\p{Cs}\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{Cc}")
+# What steers a terminal: escape sequences as a whole (without its first character the rest would stand there), and
+# controls that count as white space.
+_STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)|[\x0b\x0c\x1c-\x1f\x85]")
 _WORD = re.compile(r"[^\W_]+")
 _FOLDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe"})
 
@@ -62,6 +65,11 @@ def unseen_in(text: str) -> str:
 def without_unseen(text: str) -> str:
     """Return a text without characters that no screen shows; line ends and other white space stay."""
     return str(_UNSEEN.sub("", text))
+
+
+def plain_text(text: str) -> str:
+    """Return text of others as it may be shown and kept: nothing that steers a terminal, and nothing invisible."""
+    return without_unseen(_STEERING.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def fold(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -13,8 +14,20 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
+from rich.text import Text
 
+from bot import plain_text
+
+# Control characters beyond ASCII, and what is invisible or turns the direction of writing: JSON has escapes for them.
+_UNSHOWN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 PIPE_WIDTH = 1000  # characters: what is read by CI logs and `grep` is never wrapped
+
+
+class _PlainConsole(Console):
+    """Prints texts of others, too: none of them steers the terminal."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str(plain_text(text), **how)
 
 
 def plain_console(*, soft_wrap: bool = False) -> Console:
@@ -22,7 +35,7 @@ def plain_console(*, soft_wrap: bool = False) -> Console:
 
     On a terminal it wraps at the terminal's width; into a file or pipe it does not wrap.
     """
-    console = Console(highlight=False, markup=False, soft_wrap=soft_wrap)
+    console = _PlainConsole(highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap)
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     return console
@@ -47,7 +60,11 @@ def folded(name: str, width: int | None = None) -> Column:
 
 def print_json(record: Any) -> None:
     """Print a record as people read JSON."""
-    print(json.dumps(record, indent=2, ensure_ascii=False))
+    print(_UNSHOWN.sub(_escaped, json.dumps(record, indent=2, ensure_ascii=False)))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,8 @@ R = TypeVar("R", bound=BaseModel)
 _CONTROLS = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 )
+# HTML tags and comments, targets of links and pictures, fences of code.
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|(?<=\])\(|`{3,}")
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -137,6 +140,23 @@ def replace_text(path: Path, text: str) -> None:
     partial.replace(path)
 
 
+def replace_private_text(path: Path, text: str) -> None:
+    """Write a file that may hold patients' words: whole, for this user alone, and never through a link in its place."""
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".partial-")  # 0600
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(partial, path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file for `open`: one that is made is for this user alone, and a link in its place is not followed."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
 def append_durably(stream: IO[bytes], payload: bytes) -> None:
     """Add to a file, and return when it would survive a power cut."""
     stream.write(payload)
@@ -202,6 +222,11 @@ def control_in(text: str) -> str:
 def without_controls(text: str) -> str:
     """Return a text without escape sequences and control characters; line ends and tabs stay."""
     return _CONTROLS.sub("", text)
+
+
+def without_markup(text: str) -> str:
+    """Return text of others for a page in Markdown: tags, links, pictures and fences are but letters."""
+    return _MARKUP.sub(lambda found: "&lt;" if found[0] == "<" else "".join(f"\\{one}" for one in found[0]), text)
 
 
 def xml_text(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from bot.settings import Settings
 from bot.text import sanitise
 
 try:
+    import httpx2
     import openai
 except ImportError as error:
     raise MissingExtra(feature="An encoder 'openai:MODEL'", extra="openai") from error
@@ -33,8 +35,15 @@ class OpenAIEncoder:
         self.name = f"openai:{model}@{url}"
         self._model = model
         self._url = url
+        # A redirect or a proxy of the environment would carry the text to a host that nobody named.
+        http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=False, verify=httpx2.create_ssl_context())
+        weakref.finalize(self, http.close)
         self._client = openai.OpenAI(
-            base_url=url, api_key=settings.embeddings_key or "none", timeout=30.0, max_retries=2
+            base_url=url,
+            api_key=settings.embeddings_key or "none",
+            timeout=30.0,
+            max_retries=2,
+            http_client=http,
         )
 
     def encode(self, texts: Sequence[str]) -> Vectors:

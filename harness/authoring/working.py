@@ -20,6 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
+from bot import plain_text
 from harness.llm.batch_files import ModelAnswer
 from harness.patients.prompts import AGAIN, hash_of
 
@@ -159,7 +160,7 @@ def _read(
         try:
             if answer.cut:
                 raise Unusable("it broke off at the token limit")
-            return one.read(answer.content)
+            return one.read(plain_text(answer.content))
         except Unusable as error:
             reason = str(error)
     unusable[one.id] = reason

@@ -14,7 +14,7 @@ import typer
 import yaml
 from pydantic import Field, ValidationError
 
-from bot import BadData, Settings, SummaryFolders, UserFixable, friendly_errors, load_catalog, locate
+from bot import BadData, Settings, SummaryFolders, UserFixable, friendly_errors, load_catalog, locate, plain_text
 from harness.authoring.discussion.composition import Authorship, composition_of
 from harness.authoring.discussion.content import as_draft, conversation_task, find_pair, pair_task, read_draft
 from harness.authoring.discussion.conversation import read_conversation
@@ -43,10 +43,18 @@ from harness.authoring.discussion.short_answers import (
 from harness.authoring.discussion.texts import Section, Task, load_texts
 from harness.authoring.working import Work, together
 from harness.authoring.workshop import Workshop
-from harness.commands.authoring import carry_on
+from harness.commands.authoring import carry_on, keep_closed, require_host
 from harness.commands.options import ModelOptions
 from harness.console import counted, plain_console, plain_table, printable
-from harness.files import Record, as_document, first_fault, replace_text, unreadable, writing
+from harness.files import (
+    Record,
+    as_document,
+    first_fault,
+    replace_private_text,
+    replace_text,
+    unreadable,
+    writing,
+)
 
 if TYPE_CHECKING:
     from harness.labelling.labels import Label
@@ -119,12 +127,25 @@ class Material:
         if self.basis is None:
             return ""
         try:
-            text = self.basis.read_text(encoding="utf-8").strip()
+            text = plain_text(self.basis.read_text(encoding="utf-8")).strip()
         except (OSError, UnicodeDecodeError) as error:
             raise BadData(f"{self.basis} cannot be read ({unreadable(error)}). Give a text file.") from error
         if not text:
             raise BadData(f"{self.basis} is empty. Give a text file, or leave `--basis` out.")
+        if text.startswith(("{", "[")) and _is_json(text):
+            raise BadData(
+                f"{self.basis} is data, such as an exported conversation, and no text. What a pair holds to is written "
+                "for all patients: give a leaflet as a text file."
+            )
         return text
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +231,9 @@ class Study:
             UserFixable: Patients' words would leave to where nobody allowed it.
         """
         prompts: dict[str, str] = {}
-        asking = self._guarded()
+        self._require_allowed()
         workshop = Workshop.open(self.out, self.identity, lambda: noting(work(), prompts))
+        asking = keep_closed(self.out, self.asking) if self.patient_text else self.asking
         if self.patient_text and not asking.live and not self.to_file:
             waiting = workshop.go_on(asking.answers or ()).waiting
             if waiting:
@@ -224,25 +246,20 @@ class Study:
         result: Any = advanced.result
         return result, Provenance.of(self.title, advanced, prompts, live=asking.live)
 
-    def _guarded(self) -> ModelOptions:
-        """Return how a model is asked; what it answers about patients is kept in the folder of this work alone."""
+    def _require_allowed(self) -> None:
+        """Raise UserFixable where patients' words would go to a host, or into a file, that nobody allowed."""
         if not self.patient_text:
-            return self.asking
-        settings = Settings.from_environment()
-        if self.asking.live and settings.model_url:
-            settings.require_patient_text_allowed(settings.model_url)
+            return
+        require_host(self.asking)
         if self.asking.store is not None and not self.to_file:
             raise UserFixable(
                 f"{self.asking.store} would hold answers about a patient, and is not deleted with the conversation. "
                 "Leave `--store` out, or give `--patient-text-to-file`."
             )
-        with writing(self.out / RESULT, "Choose another `--out`."):
-            self.out.chmod(0o700)
-        return replace(self.asking, store=self.asking.store or self.out / "answers.db")
 
     def write(self, name: str, text: str) -> None:
         with writing(self.out / name, "Choose another `--out`."):
-            replace_text(self.out / name, text)
+            (replace_private_text if self.patient_text else replace_text)(self.out / name, text)
 
 
 def hash_of(*parts: str) -> str:

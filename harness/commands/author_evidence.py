@@ -21,9 +21,10 @@ from bot import (
     load_catalog,
     locate,
     make_encoder,
+    plain_text,
 )
 from harness.commands import options
-from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on
+from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on, keep_closed, require_host
 from harness.commands.options import ModelOptions
 from harness.console import counted, plain_console, plain_table
 from harness.files import as_document, control_in, writing
@@ -138,8 +139,8 @@ class Wanted:
     @property
     def asked(self) -> str:
         """Return the question on one line; raise BadData when it is none."""
-        text = " ".join(self.question.split())
-        if not any(each.isalpha() for each in text) or control_in(text):
+        text = " ".join(plain_text(self.question).split())
+        if not any(each.isalpha() for each in text) or control_in(self.question):
             raise BadData("`--question` holds no question. Give it in the patients' words, in quotation marks.")
         if len(text) > LONGEST_QUESTION:
             raise BadData(
@@ -159,6 +160,7 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
 
     with friendly_errors():
         off, question = search.left_out, wanted.asked
+        require_host(asking)  # the question may be in a patient's own words
         catalog = load_catalog(locate(wanted.catalog), wanted.lang)
         pair_id = _pair_id(wanted.id_, catalog) or id_for(question, catalog)
         encoder = make_encoder(search.encoder, Settings.from_environment())
@@ -175,7 +177,7 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
             + search.models(retriever),
         }
         workshop = Workshop.open(out, identity, lambda: drafter.draft(plan))
-        advanced = carry_on(workshop, asking)
+        advanced = carry_on(workshop, keep_closed(out, asking))
         if advanced.result is None:
             raise ValueError("a work that waits for nothing has a result")
         near = nearest_pairs(question, catalog, encoder)
@@ -221,6 +223,8 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
 
     with friendly_errors():
         off = search.left_out
+        if study.questions is not None:
+            require_host(asking)  # they may be in patients' own words
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
         tell_left_out(collection)

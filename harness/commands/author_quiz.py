@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import Field
 
-from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder
+from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder, plain_text
 from harness.commands import options
-from harness.commands.authoring import WorkPath, carry_on
+from harness.commands.authoring import WorkPath, carry_on, keep_closed, require_host
 from harness.console import counted, plain_console, plain_table, print_json
-from harness.files import Record, read_record, unreadable, writing
+from harness.files import Record, read_record, unreadable
 
 if TYPE_CHECKING:
     from harness.authoring.quiz.asking import Case
@@ -109,7 +109,7 @@ class QuizSource:
 
 def _text_of(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        text = plain_text(path.read_text(encoding="utf-8")).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise BadData(f"{path} cannot be read ({unreadable(error)}). Give a case as plain text.") from error
     if not text or len(text) > LONGEST_CASE:
@@ -174,9 +174,12 @@ def quiz(
             "topics": str(manner.topics),
         }
         hashes: dict[str, str] = {}
+        of_patients = not all(case.pair_id for case in cases)  # a text of a file may be about one
+        if of_patients:
+            require_host(asking)
         workshop = Workshop.open(out, identity, lambda: noted(making.all(cases), hashes))
-        if not all(case.pair_id for case in cases):
-            asking = _closed(out, asking)
+        if of_patients:
+            asking = keep_closed(out, asking)
         advanced = carry_on(workshop, asking)
         tracks = advanced.result or []
         judged = [*by_model(tracks), *read_forms(manner.forms or (), tracks)]
@@ -196,20 +199,6 @@ def quiz(
         _show(made, out, json_=json_)
         if not any(track.rounds for track in tracks):
             raise BadData(f"No question came of it: see {out / 'result.json'}. Ask another model, in another `--out`.")
-
-
-def _closed(out: Path, asking: options.ModelOptions) -> options.ModelOptions:
-    """Return how a model is asked about texts that may be about a patient: nothing of them is kept but in this folder.
-
-    Raises:
-        UserFixable: The model is at a host that may not receive patient text.
-    """
-    settings = Settings.from_environment()
-    if asking.live and settings.model_url:
-        settings.require_patient_text_allowed(settings.model_url)
-    with writing(out / "work.json", "Choose another `--out`."):
-        out.chmod(0o700)
-    return replace(asking, store=asking.store or out / "answers.db")
 
 
 def _show(made: Made, out: Path, *, json_: bool) -> None:

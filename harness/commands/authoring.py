@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from bot import Settings
 from harness.console import counted, plain_console
+from harness.files import writing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +24,23 @@ INCOMPLETE = 1  # exit code
 WorkPath = Annotated[
     Path, typer.Option("--out", help="Folder of this work; given again, it is gone on with.", metavar="FOLDER")
 ]
+
+
+def require_host(asking: ModelOptions) -> None:
+    """Raise UserFixable when the model that would be asked is at a host that may not receive patients' words."""
+    settings = Settings.from_environment()
+    if asking.live and settings.model_url:
+        settings.require_patient_text_allowed(settings.model_url)
+
+
+def keep_closed(out: Path, asking: ModelOptions) -> ModelOptions:
+    """Close a folder of work with patients' words to other users, and have answers kept in it and in no common store.
+
+    Only a folder that was claimed for the work is closed: in another one lies what belongs to others.
+    """
+    with writing(out / "work.json", "Choose another `--out`."):
+        out.chmod(0o700)
+    return replace(asking, store=asking.store or out / "answers.db")
 
 
 def carry_on(workshop: Workshop[T], asking: ModelOptions) -> Advanced[T]:

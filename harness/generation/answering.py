@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from bot import BadData, Settings, Unreachable
 from harness.console import counted, progress_bar
-from harness.files import cut_unfinished, writing
+from harness.files import cut_unfinished, private_opener, writing
 from harness.llm.batch_files import read_answers
 from harness.llm.contract import Completion, Model, ModelCall, Request, StoreMode, Terms, key_of
 from harness.llm.opening import open_model
@@ -72,7 +72,7 @@ def still_open(requests: Sequence[Request], call: ModelCall, out: Path) -> list[
         BadData: Its answers are to other requests, or it cannot be written.
     """
     keys = {request.id: key_of(request, call) for request in requests}
-    with writing(out, "Choose another folder with `--out`."), out.open("ab+") as file:
+    with writing(out, "Choose another folder with `--out`."), open(out, "ab+", opener=private_opener) as file:
         cut_unfinished(file)
     answers = {id_: answer for id_, answer in read_answers([out]).items() if not answer.problem}
     other = [id_ for id_, answer in answers.items() if answer.key and id_ in keys and answer.key != keys[id_]]
@@ -94,7 +94,7 @@ def answer_into(
     """
     failed: list[Completion] = []
     # Half a surrogate pair, as in an answer that was cut off, becomes a JSON escape.
-    with out.open("a", encoding="utf-8", errors="backslashreplace") as file:
+    with open(out, "a", encoding="utf-8", errors="backslashreplace", opener=private_opener) as file:
         for completion in model.complete(requests):
             file.write(json.dumps(_line(completion), ensure_ascii=False) + "\n")
             file.flush()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from bot import BadData
-from harness.files import as_lines, unreadable, writing
+from harness.files import as_lines, replace_private_text, unreadable, writing
 from harness.llm.contract import Message, Usage, usage_of
 
 MAX_REQUESTS = 50_000  # per batch
@@ -110,10 +110,30 @@ def as_batch_line(
 def write_requests(
     prompts: Sequence[Exported], out: Path, *, model: str, temperature: float | None, max_tokens: int | None = None
 ) -> None:
-    """Write prompts as a Batch input file; raise BadData when it cannot be written."""
+    """Write prompts as a Batch input file, for this user alone: they may hold patients' words.
+
+    Raises:
+        BadData: It cannot be written, or something else is there.
+    """
+    if not _holds_requests(out):
+        raise BadData(f"{out} is there and holds no prompts, so it is not written over. Choose another file.")
     lines = (as_batch_line(prompt, model=model, temperature=temperature, max_tokens=max_tokens) for prompt in prompts)
     with writing(out):
-        out.write_text(as_lines(lines), encoding="utf-8")
+        replace_private_text(out, as_lines(lines))
+
+
+def _holds_requests(path: Path) -> bool:
+    """Whether a file is empty, begins with a request, or is not there yet."""
+    try:
+        if not path.is_file():
+            return not path.exists()
+        with path.open("rb") as file:
+            first = file.readline()
+        return not first or json.loads(first)["url"] == ENDPOINT
+    except OSError:
+        return True  # whoever writes it says what is wrong
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)

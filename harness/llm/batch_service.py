@@ -64,6 +64,8 @@ class BatchService:
             api_key=settings.model_key or "none",
             max_retries=4,
             timeout=httpx2.Timeout(patience.timeout_s, connect=min(patience.timeout_s, 10)),
+            # A proxy of the environment would read the prompts, which may hold patients' words.
+            http_client=openai.DefaultHttpxClient(trust_env=False, verify=httpx2.create_ssl_context()),
         ) as client:
             yield cls(client, url, patience)
 

@@ -84,8 +84,10 @@ class LiveModel:
             api_key=endpoint.key,
             timeout=httpx2.Timeout(endpoint.call.timeout_s, connect=min(endpoint.call.timeout_s, _CONNECT_S)),
             max_retries=0,
-            # A redirect would carry the prompts to a host that nobody named.
-            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
+            # A redirect or a proxy of the environment would carry the prompts to a host that nobody named.
+            http_client=openai.DefaultAsyncHttpxClient(
+                follow_redirects=False, trust_env=False, verify=httpx2.create_ssl_context()
+            ),
         )
         self._asker = RequestSender(self._client, endpoint.call, books.budget)
         self._failed_in_a_row = 0

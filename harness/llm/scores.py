@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot import fold
+from bot import fold, plain_text
 
 TOP = 5.0
 MOST_STARTS = 40  # brackets tried as the beginning of JSON: hostile answers must not take long
@@ -48,9 +48,20 @@ def json_objects(answer: str) -> Iterator[dict[str, Any]]:
             return
         try:
             document, at = decoder.raw_decode(answer, start)
-            yield document
+            yield _plain(document)
         except (ValueError, RecursionError):
             at = start + 1
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without the control characters that JSON had hidden in escapes."""
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {plain_text(key): _plain(each) for key, each in value.items()}
+    return value
 
 
 def _flat(document: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:

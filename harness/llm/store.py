@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot import BadData
+from bot import BadData, make_private_database
 from harness.llm.contract import Completion, ModelCall, Request, text_of, usage_of, was_cut
 from harness.llm.prices import PriceTable
 
@@ -152,9 +152,13 @@ class AnswerStore:
 def _connect(path: Path | None) -> sqlite3.Connection:
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            make_private_database(path)  # answers may be about patients
     connection = sqlite3.connect(path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         _prepare(connection)
+        if path is not None:
+            make_private_database(path)  # now that it is known to be ours
         with suppress(sqlite3.OperationalError):  # somebody else is at it: whoever opens it next does this
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot import BadData
-from harness.files import append_durably, cut_unfinished, numbered_lines, writing
+from harness.files import append_durably, cut_unfinished, numbered_lines, private_opener, replace_private_text, writing
 from harness.llm.batch_files import Exported, ModelAnswer, read_answers, write_requests
 
 ANSWERS, PROMPTS = "answers.jsonl", "prompts.jsonl"
+# What may lie in a folder before work begins in it: whose it is, and results that took no model.
+BEFORE = frozenset({"conversations.json", "sent.json", "result.json", "result.md"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +34,29 @@ class WorkFolder:
     def claim(cls, path: Path, identity: Mapping[str, str], *, note: str) -> WorkFolder:
         """Make a folder for this work, or go on in it; `note` is the file's name that says what is worked on.
 
+        A new folder is for this user alone.
+
         Raises:
-            BadData: The folder holds other work, or cannot be written.
+            BadData: The folder holds other work, or something else, or cannot be written.
         """
         file = path / note
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir(mode=0o700, exist_ok=True)
+            there = [each for each in sorted(path.iterdir()) if not each.name.startswith(".")]
+            if (link := next((each for each in there if each.is_symlink()), None)) is not None:
+                raise BadData(f"{link} is a link to elsewhere. Remove it, or choose another `--out`.")
+            if not file.is_file() and (strange := [each.name for each in there if each.name not in BEFORE]):
+                raise BadData(
+                    f"{path} holds other things, for example {strange[0]!r}, and no work of this program. "
+                    "Choose a new or empty folder."
+                )
             if file.is_file():
                 before = json.loads(file.read_text(encoding="utf-8"))
                 if before != identity:
                     raise BadData(f"{path} holds work on something else ({_other(before)}). Choose another `--out`.")
             else:
-                file.write_text(json.dumps(identity, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+                replace_private_text(file, json.dumps(identity, indent=1, ensure_ascii=False) + "\n")
         except OSError as error:
             raise BadData(f"{path} cannot be written ({error.strerror}). Choose another `--out`.") from error
         except ValueError as error:
@@ -75,12 +88,15 @@ class WorkFolder:
                 f"Give the answers to {self.prompts_file}."
             )
         # A kill may have left a line unfinished.
-        with writing(self.answers_file, "Choose another `--out`."), self.answers_file.open("ab+") as stream:
+        with (
+            writing(self.answers_file, "Choose another `--out`."),
+            open(self.answers_file, "ab+", opener=private_opener) as stream,
+        ):
             cut_unfinished(stream)
         have = {key for key, answer in self.answers().items() if not answer.problem}
         lines = [line.strip() for file in files for _, line in numbered_lines(file)]
         fresh = [line for line in lines if str(json.loads(line)["custom_id"]) not in have]
-        with self.answers_file.open("ab") as stream:
+        with open(self.answers_file, "ab", opener=private_opener) as stream:
             append_durably(stream, "".join(f"{line}\n" for line in fresh).encode())
         return len(fresh)
 

@@ -250,6 +250,25 @@ def test_patient_text_goes_nowhere_else(tmp_path: Path, url: str) -> None:
         settings.require_patient_text_allowed(url)
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://named.example.org/v1", "to 'named.example.org' unencrypted, by http"),
+        ("127.0.0.1/v1", "to an address without a host"),
+        ("https://other.example.org./v1", "KLARTEXT_ALLOW_PATIENT_TEXT_TO=other.example.org."),
+        ("http://localhost./v1", "KLARTEXT_ALLOW_PATIENT_TEXT_TO=localhost."),
+    ],
+)
+def test_what_keeps_patient_text_here_is_said_with_what_to_set(tmp_path: Path, url: str, said: str) -> None:
+    settings = Settings(data=tmp_path, allow_patient_text_to=frozenset({"named.example.org"}))
+
+    with pytest.raises(UserFixable) as caught:
+        settings.require_patient_text_allowed(url)
+    assert said in str(caught.value)
+    assert ".." not in str(caught.value)
+    assert "None" not in str(caught.value)
+
+
 def test_a_data_folder_is_created_and_left_clean(tmp_path: Path) -> None:
     folder = Settings(data=tmp_path / "deep" / "data").writable_data()
 

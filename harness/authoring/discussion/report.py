@@ -15,6 +15,7 @@ from harness.authoring.discussion.short_answers import Compared, ShortAnswer
 from harness.authoring.discussion.texts import Section, Sections, Task, as_text
 from harness.authoring.working import Advanced, Work
 from harness.console import printable
+from harness.files import without_markup
 
 T = TypeVar("T")
 _ENDED = {
@@ -118,7 +119,7 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
         back = [section for section in task.sections if section.key in done.put_back]
         if back:
             parts += ["## Put back", *_changes(back, done.initial, done.put_back, language)]
-    return printable("\n\n".join([*parts, ""]))
+    return without_markup(printable("\n\n".join([*parts, ""])))
 
 
 def unasked(sections: Sequence[Section], done: Discussed) -> list[str]:
@@ -146,7 +147,7 @@ def form_page(task: Task, done: Discussed) -> str:
         "\n".join(f"{number}. {one}" for number, one in enumerate(done.discussion.scratchpad, 1)),
     ]
     parts += [f"- {question.asks} ({', '.join(question.options)})" for question in form.questions.values()]
-    return printable("\n\n".join([*parts, ""]))
+    return without_markup(printable("\n\n".join([*parts, ""])))
 
 
 def _pad(sections: Sequence[Section], done: Discussed) -> str:
@@ -236,7 +237,7 @@ def advice_page(title: str, intro: str, answers: Sequence[ShortAnswer]) -> str:
         )
         for turn in one.discussion.turns:
             parts.append(f"**{turn.speaker.capitalize()}.** {turn.text}")
-    return printable("\n\n".join([*parts, ""]))
+    return without_markup(printable("\n\n".join([*parts, ""])))
 
 
 def _votes(counts: Sequence[tuple[str, int]]) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from bot import BadData, MissingExtra, data_folder
+from bot import BadData, MissingExtra, data_folder, seen
 from harness.files import unreadable, without_controls
 
 MOST_BYTES = 25_000_000  # of one file; a leaflet has a hundredth of it
@@ -176,8 +175,7 @@ def _document(path: Path, name: str) -> Document:
 
 def _tidy(text: str) -> str:
     """Return text as a reader sees it: composed characters, single spaces, nothing invisible."""
-    composed = unicodedata.normalize("NFKC", text.replace("\u00ad", "").replace("\u200b", ""))
-    return " ".join(without_controls(composed).split())
+    return seen(without_controls(text))
 
 
 def _year_in(text: str) -> int | None:

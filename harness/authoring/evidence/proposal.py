@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import yaml
 
-from bot import Catalog, Encoder, Pair, fold, measure, words
+from bot import Catalog, Encoder, Pair, fold, measure, plain_text, words
 from harness.authoring.evidence.answers import FIELDS, Sentence
 from harness.authoring.evidence.documents import Collection
 from harness.authoring.evidence.drafting import Evidence, Plan
 from harness.authoring.evidence.passages import Segment
 from harness.authoring.working import Advanced
-from harness.files import as_document, writing
+from harness.files import as_document, without_markup, writing
 from harness.patients.prompts import AGAIN
 
 DRAFT, RESULT, PAGE = "draft.yaml", "result.json", "result.md"
@@ -242,7 +242,7 @@ class Proposal:
         if evidence.closed:
             lines += ["## Without documents", "", "For comparison only; nothing supports it.", "", evidence.closed, ""]
         lines += ["## How it was made", "", *self._steps(counts), ""]
-        return "\n".join(lines)
+        return without_markup(plain_text("\n".join(lines)))
 
     def _steps(self, counts: Mapping[str, int]) -> list[str]:
         queries = self.evidence.queries

@@ -9,14 +9,14 @@ from typing import Any
 
 import yaml
 
-from bot import Catalog
+from bot import Catalog, plain_text
 from harness.authoring.quiz.asking import LETTERS, QuizTexts
 from harness.authoring.quiz.blind import BlindTable, as_form, key_of
 from harness.authoring.quiz.making import QuizRound, Track, remarks
 from harness.authoring.quiz.rubric import COMPONENTS, Component, Rubric
 from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept
 from harness.authoring.working import Ask, Work
-from harness.files import as_document, writing
+from harness.files import as_document, without_markup, writing
 from harness.generation.rounds import MeanScore
 from harness.llm.scores import TOP
 
@@ -168,6 +168,11 @@ def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
     return {**whole, "drafted_by": who, "pairs": pairs}
 
 
+def _said(text: str) -> str:
+    """Return text of a model or a case as the page may hold it."""
+    return without_markup(plain_text(text))
+
+
 def _page(made: Made) -> Iterator[str]:
     yield "# Quizzes"
     yield f"\n{NOTICE}"
@@ -184,7 +189,7 @@ def _page(made: Made) -> Iterator[str]:
 def _quiz(track: Track, made: Made) -> Iterator[str]:
     best = track.best
     yield f"\n## {track.id}"
-    yield f"\n- Topic: {track.case.topic}\n- Key point: {track.case.key_point}"
+    yield f"\n- Topic: {_said(track.case.topic)}\n- Key point: {_said(track.case.key_point)}"
     yield f"- Topic and key point given by: {'a person' if track.found_by == 'person' else 'the model'}"
     if best is None:
         yield "\nNo question came of it: no answer to one of the prompts could be used."
@@ -194,10 +199,11 @@ def _quiz(track: Track, made: Made) -> Iterator[str]:
     yield from _shown(best)
     found = remarks(track.case, best.quiz)
     if found:
-        yield "\n**To look at:**\n" + "\n".join(f"- {each}" for each in found)
+        yield "\n**To look at:**\n" + "\n".join(f"- {_said(each)}" for each in found)
     if best.attempt is not None:
-        said = "rightly" if best.attempt.right else f"**wrongly** ({best.attempt.chosen})"
-        yield f"\n<details><summary>The model answered it {said}</summary>\n\n{best.attempt.reasoning}\n\n</details>"
+        said = "rightly" if best.attempt.right else f"**wrongly** ({_said(best.attempt.chosen)})"
+        reasoning = _said(best.attempt.reasoning)
+        yield f"\n<details><summary>The model answered it {said}</summary>\n\n{reasoning}\n\n</details>"
     yield from _weak(best, made)
     for one in track.rounds:
         if one.number != best.number:
@@ -209,9 +215,9 @@ def _quiz(track: Track, made: Made) -> Iterator[str]:
 
 def _shown(one: QuizRound) -> Iterator[str]:
     options = one.attempt.options if one.attempt is not None else (one.quiz.answer, *one.quiz.distractors)
-    yield f"> {one.quiz.context}\n>\n> **{one.quiz.question}**\n>"
+    yield f"> {_said(one.quiz.context)}\n>\n> **{_said(one.quiz.question)}**\n>"
     for letter, option in zip(LETTERS, options, strict=False):
-        yield f"> {letter}. {option}{' ✓' if option == one.quiz.answer else ''}  "
+        yield f"> {letter}. {_said(option)}{' ✓' if option == one.quiz.answer else ''}  "
 
 
 def _weak(one: QuizRound, made: Made) -> Iterator[str]:
@@ -223,7 +229,7 @@ def _weak(one: QuizRound, made: Made) -> Iterator[str]:
             continue
         rows += [
             f"- {made.texts.names[part]}, {_label(made.rubric, part, key)} {score:g}/{TOP:g}: "
-            f"{critique.feedback.get(key, 'no reason given')}"
+            f"{_said(critique.feedback.get(key, 'no reason given'))}"
             for key, score in critique.scores.items()
             if score <= WEAK
         ]

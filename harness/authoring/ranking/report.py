@@ -28,7 +28,7 @@ from harness.authoring.ranking.study import (
 )
 from harness.authoring.ranking.tasks import TASKS
 from harness.console import chance, counted, share
-from harness.files import as_document, writing
+from harness.files import as_document, without_markup, writing
 from harness.statistics import Interval
 
 RESULT, PAGE, FORM, GUIDE = "result.json", "result.md", "form.csv", "form.md"
@@ -297,10 +297,10 @@ def _pairs(ranked: Ranked) -> Iterator[str]:
         cells = [f"**{value:.1f}**" if value == best else f"{value:.1f}" for value in ranks.values()]
         yield f"| {pair_id} | " + " | ".join(cells or ["–"] * len(study.systems)) + " |"
     for pair_id in study.pair_ids:
-        yield f"\n<details><summary>{study.catalog.pair(pair_id).question}</summary>\n"
+        yield f"\n<details><summary>{without_markup(study.catalog.pair(pair_id).question)}</summary>\n"
         for system in study.systems:
             text = study.candidates[system][pair_id]
-            yield f"- **{system}** ({counted(len(text.split()), 'word')}): {text}"
+            yield f"- **{system}** ({counted(len(text.split()), 'word')}): {without_markup(text)}"
         yield "\n</details>"
 
 

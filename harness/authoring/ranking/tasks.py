@@ -15,14 +15,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from bot import BadData, Catalog, Pair, fold, split_sentences, words
+from bot import BadData, Catalog, Pair, fold, plain_text, split_sentences, words
 from harness.files import Record, read_lines, unreadable
 
 Task = Literal["quiz", "truth", "entailment"]
+Plain = Annotated[str, AfterValidator(plain_text)]
 TASKS: tuple[Task, ...] = ("quiz", "truth", "entailment")
 TRUTH = ("true", "false")
 ENTAILMENT = ("follows", "contradicts", "open")  # open: the answer says nothing of it
@@ -182,12 +183,12 @@ class QuizLine(Record):
     """A quiz: with its options and the right one, or in the form of `klartext author quiz`."""
 
     pair: str
-    question: str = Field(min_length=1)
-    context: str = ""
-    options: tuple[str, ...] = ()
-    right: str = ""
-    answer: str = ""
-    distractors: tuple[str, ...] = ()
+    question: Plain = Field(min_length=1)
+    context: Plain = ""
+    options: tuple[Plain, ...] = ()
+    right: Plain = ""
+    answer: Plain = ""
+    distractors: tuple[Plain, ...] = ()
 
     @model_validator(mode="after")
     def _whole(self) -> QuizLine:
@@ -273,7 +274,7 @@ class CandidateLine(Record):
 
     pair: str
     system: str = Field(pattern=r"^[\w][\w .-]{0,39}$")
-    text: str = Field(min_length=1)
+    text: Plain = Field(min_length=1)
 
 
 def read_candidates(path: Path) -> dict[str, dict[str, str]]:

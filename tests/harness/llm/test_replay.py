@@ -69,6 +69,7 @@ def test_a_replay_works_where_nothing_can_be_written(scripted: Scripted) -> None
     with tempfile.TemporaryDirectory() as name, scripted() as server:
         ask(server, some(1), Path(name) / "answers.db")
         before = sorted(os.listdir(name))
+        Path(name, "answers.db").chmod(0o444)  # it is the user's own until it is shared
         Path(name).chmod(0o555)
         with _nobody():
             assert len(replay(Path(name) / "answers.db", some(1))) == 1
