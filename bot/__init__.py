@@ -16,6 +16,7 @@ from bot.matching.fit_head import Part
 from bot.ports import Encoder
 from bot.resources import data_folder, usable_cores
 from bot.response import Method, Response
+from bot.sentences.telephones import strange_telephones
 from bot.settings import Settings
 from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, sanitise, words
 from bot.text import sentences as split_sentences
@@ -53,6 +54,7 @@ __all__ = [
     "read_question_set",
     "sanitise",
     "split_sentences",
+    "strange_telephones",
     "syllables",
     "usable_cores",
     "words",

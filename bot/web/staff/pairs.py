@@ -438,6 +438,7 @@ class Pairs(Area):
             candidate.base.catalogs,
             {side.language: Written(side.fields, side.flaws, side.pair, side.meant, side.copies) for side in sides},
             self.renderer.labels(visit.language),
+            site=candidate.site_text,
             today=self.tools.now().date(),
         )
 
