@@ -135,7 +135,7 @@ def test_a_form_of_another_ranking_is_said_before_anything_is_trained(
         "".join(json.dumps({"pair": id_, "system": "other", "text": f"Text zu {id_}."}) + "\n" for id_ in pairs),
         encoding="utf-8",
     )
-    given = [*named, "--statements", "rules", "--candidates", texts, "--out", tmp_path / "out"]
+    given: list[str | Path] = [*named, "--statements", "rules", "--candidates", texts, "--out", tmp_path / "out"]
 
     done = author("rank", *given, "--ranks", one / "anna.csv", "--ranks", other / "anna.csv")
     assert done.exit_code == 2, done.output
