@@ -17,6 +17,7 @@ from bot.ports import Encoder
 from bot.private_files import make_private_database
 from bot.resources import data_folder, usable_cores
 from bot.response import Method, Response
+from bot.sentences.telephones import strange_telephones
 from bot.settings import Settings
 from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, plain_text, sanitise, seen, words
 from bot.text import sentences as split_sentences
@@ -57,6 +58,7 @@ __all__ = [
     "sanitise",
     "seen",
     "split_sentences",
+    "strange_telephones",
     "syllables",
     "usable_cores",
     "words",

@@ -70,6 +70,11 @@ def numbers(country: Country | None, language: str) -> tuple[str, ...]:
     return tuple(_table(language)["everywhere"]) if country is None else (LINES[country].emergency,)
 
 
+def out_of_hours(language: str) -> tuple[str, ...]:
+    """Return whom to call when it cannot wait and the practice is closed, as a language says it, of all countries."""
+    return tuple(_table(language)["out_of_hours"].values())
+
+
 def listening(country: Country, language: str) -> str:
     """Return who answers the line that listens, as a language calls them."""
     return str((_table(language).get("listening") or {}).get(country, LINES[country].listening))

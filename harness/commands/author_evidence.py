@@ -27,7 +27,7 @@ from harness.commands import options
 from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on, keep_closed, require_host
 from harness.commands.options import ModelOptions
 from harness.console import counted, plain_console, plain_table
-from harness.files import as_document, control_in, writing
+from harness.files import as_document, control_in, unreadable, writing
 from harness.patients.prompts import hash_of
 
 if TYPE_CHECKING:
@@ -163,7 +163,8 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
         require_host(asking)  # the question may be in a patient's own words
         catalog = load_catalog(locate(wanted.catalog), wanted.lang)
         pair_id = _pair_id(wanted.id_, catalog) or id_for(question, catalog)
-        encoder = make_encoder(search.encoder, Settings.from_environment())
+        settings = Settings.from_environment()
+        encoder = make_encoder(search.encoder, settings)
         collection, retriever = search.open(encoder)
         tell_left_out(collection)
         drafter = search.drafter(wanted.lang, collection, retriever)
@@ -181,8 +182,9 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
         if advanced.result is None:
             raise ValueError("a work that waits for nothing has a result")
         near = nearest_pairs(question, catalog, encoder)
+        answered = Answered.of(advanced, live=asking.live)
         proposal = Proposal(
-            plan, advanced.result, collection, catalog, near, pair_id, _today(), Answered.of(advanced, live=asking.live)
+            plan, advanced.result, collection, catalog, near, pair_id, _today(), answered, _site_text(settings)
         )
         proposal.write(out)
         console = plain_console(soft_wrap=True)
@@ -346,6 +348,14 @@ def _pair_id(wanted: str | None, catalog: Catalog) -> str:
 def tell_left_out(collection: Collection) -> None:
     for name, why in collection.left_out.items():
         plain_console(soft_wrap=True).print(f"Not read: {name}: {why}.")
+
+
+def _site_text(settings: Settings) -> str:
+    """Return the site's own file, for its telephone numbers; whether it is in order is not for this command."""
+    try:
+        return settings.site.read_text(encoding="utf-8") if settings.site is not None else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(f"{settings.site} cannot be read ({unreadable(error)}). Check KLARTEXT_SITE.") from error
 
 
 def _today() -> date:

@@ -31,7 +31,11 @@ def submit(
             raise BadData(f"{folder} does not say for which catalog and language it is. Add `--catalog` and `--lang`.")
         written_by = ", ".join(read.drafted_by)
         pairs = [HandedIn(language, pair, written_by, read.provenance.get(pair.id, ())) for pair in read.pairs]
-        name = hand_in(exam, pairs, by=by, settings=Settings.from_environment(data=data))
+        receipt = hand_in(exam, pairs, by=by, settings=Settings.from_environment(data=data))
         for pair in read.pairs:
-            print(f"pair {pair.id} {language}: draft, handed in by {name}.")
+            print(f"pair {pair.id} {language}: draft, handed in by {receipt.by}.")
+        for id_, names in receipt.cleaned.items():
+            print(f"pair {id_}: characters that no screen shows were taken out of {', '.join(names)}.")
+        for id_, names in receipt.marked.items():
+            print(f"pair {id_}: there is markup or a link in {', '.join(names)}; patients would see it as written.")
         print(f"{counted(len(pairs), 'draft')} in the console: klartext console, then Pairs.")

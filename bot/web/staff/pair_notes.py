@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
@@ -20,6 +20,8 @@ from bot.catalog.lint import (
 )
 from bot.catalog.readability import formula, measure
 from bot.curation.highlights import highlights
+from bot.editorial.pair_fields import seen_texts
+from bot.sentences.telephones import strange_telephones
 from bot.web.staff.wording import Label, in_words, said_of
 
 _MEASURED = ("short_answer", "answer", "easy_answer")
@@ -77,14 +79,15 @@ class Written:
 
 
 def notes_on(
-    catalogs: Mapping[str, Catalog], written: Mapping[str, Written], labels: Labels, *, today: date
+    catalogs: Mapping[str, Catalog], written: Mapping[str, Written], labels: Labels, *, site: str, today: date
 ) -> dict[str, Notes]:
     """Return the notes by ``language.field``.
 
     Args:
-        catalogs: That the pair belongs to, by language.
+        catalogs: That the pair belongs to, by language, as they are released.
         written: What is typed, by language.
         labels: Of the console, in its language.
+        site: The site's file: its telephone numbers are known.
         today: Decides whether a review has expired.
     """
     found: dict[str, Notes] = {}
@@ -93,7 +96,10 @@ def notes_on(
         for name, text in typed.fields.items():
             key = name.rpartition(".")[2]
             if key in _MEASURED and text:
-                found[f"{language}.{name}"] = _measured(key, text, language, target, labels)
+                note = found[f"{language}.{name}"] = _measured(key, text, language, target, labels)
+                if strange := strange_telephones(text, language, _known(catalogs, site)):
+                    told = labels["pairs_telephone_strange"].format(n=len(strange), numbers=", ".join(strange))
+                    note.items.append(Item("warning", labels["pairs_rule_telephone"], told))
         for name, flaw in typed.flaws.items():
             note = found.setdefault(f"{language}.{name}", Notes())
             note.items.append(
@@ -111,6 +117,13 @@ def notes_on(
         if each.finding.rule != "jargon":  # these are marked word by word
             note.items.append(Item(each.finding.severity, rule, in_words(said_of(each.finding), labels)))
     return found
+
+
+def _known(catalogs: Mapping[str, Catalog], site: str) -> Iterator[str]:
+    """Yield the texts whose telephone numbers somebody has signed."""
+    yield site
+    for catalog in catalogs.values():
+        yield from (text for pair in catalog.pairs for name, text in seen_texts(pair) if not name.startswith("quizzes"))
 
 
 def _measured(key: str, text: str, language: str, target: str, labels: Labels) -> Notes:

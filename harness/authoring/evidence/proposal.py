@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from bot import Catalog, Encoder, Pair, fold, measure, plain_text, words
+from bot import Catalog, Encoder, Pair, fold, measure, plain_text, strange_telephones, words
 from harness.authoring.evidence.answers import FIELDS, Sentence
 from harness.authoring.evidence.documents import Collection
 from harness.authoring.evidence.drafting import Evidence, Plan
@@ -23,6 +23,7 @@ from harness.patients.prompts import AGAIN
 DRAFT, RESULT, PAGE = "draft.yaml", "result.json", "result.md"
 ID_WORDS, ID_LENGTH = 5, 60
 NEAREST = 3
+MOST_CITED = 3  # segments of a sentence: what cites more is held against their numbers together
 UNKNOWN = "not stated"
 _LABELS = {"short_answer": "Short answer", "answer": "Answer", "easy_answer": "Easy answer"}
 
@@ -77,6 +78,7 @@ class Proposal:
         pair_id: Of the new pair.
         on: Day of drafting; stands for the year of documents that state none.
         answered: Who wrote it.
+        site: The site's file, whose telephone numbers are known; empty where there is none.
     """
 
     plan: Plan
@@ -87,6 +89,7 @@ class Proposal:
     pair_id: str
     on: date
     answered: Answered
+    site: str = ""
 
     @property
     def provenance(self) -> list[dict[str, Any]]:
@@ -223,7 +226,7 @@ class Proposal:
                 continue
             read = measure(evidence.text(name), self.catalog.language)
             lines += [f"## {_LABELS[name]}", "", f"{read.words} words, reading ease {read.reading_ease:.0f}.", ""]
-            lines += [f"- {each.text} {_marks(each, numbers)}" for each in kept] + [""]
+            lines += [f"- {each.text} {_marks(each, numbers)}{self._doubts(each)}" for each in kept] + [""]
         if evidence.struck:
             lines += ["## Struck", ""]
             lines += [f"- ~~{each.text}~~ ({_LABELS[each.field].lower()}: {each.flaw})" for each in evidence.struck]
@@ -243,6 +246,19 @@ class Proposal:
             lines += ["## Without documents", "", "For comparison only; nothing supports it.", "", evidence.closed, ""]
         lines += ["## How it was made", "", *self._steps(counts), ""]
         return without_markup(plain_text("\n".join(lines)))
+
+    def _doubts(self, each: Sentence) -> str:
+        """Return what to look at twice before a sentence is signed, though it stands in the documents."""
+        texts = (text for pair in self.catalog.pairs for text in (pair.answer, pair.short_answer, pair.easy_answer))
+        found = [
+            f"{number} is no telephone number of the site, the catalog or for emergencies: call it before you sign"
+            for number in strange_telephones(
+                each.text, self.catalog.language, (self.site, *(text for text in texts if text))
+            )
+        ]
+        if len(each.segments) > MOST_CITED:
+            found.append(f"cites {len(each.segments)} segments: compare it with each")
+        return "".join(f" **({one})**" for one in found)
 
     def _steps(self, counts: Mapping[str, int]) -> list[str]:
         queries = self.evidence.queries

@@ -64,7 +64,7 @@ def test_a_curator_sees_where_each_sentence_comes_from_also_after_editing(staff:
     assert done.stdout.splitlines()[0] == "pair vaccination de: draft, handed in by Ada."
 
     browser.open(f"{CONSOLE}/pairs/vaccination")
-    assert "Where 1 sentence comes from; written by offline-model" in browser.text
+    assert "Where 1 sentence comes from; the file that Ada handed in names offline-model as its writer" in browser.text
     assert QUOTED in browser.text
     assert "SOP Impfung, p. 2" in browser.text
     assert "no longer in the text like this" not in browser.text
@@ -90,7 +90,7 @@ def test_what_a_discussion_leaves_in_its_folder_is_handed_in_as_it_is(staff: Sta
 
     assert kept.pair is not None
     assert (kept.pair.answer, kept.pair.variants, bool(kept.base)) == ("Neu gesagt.", known.variants, True)
-    assert kept.provenance == Provenance("offline-model")
+    assert kept.provenance == Provenance("offline-model", handed_in_by="Ada")
 
 
 def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tm
     assert kept.pair is not None
     assert kept.pair.model_copy(update={"quizzes": (), "review": known.review}) == known
     assert len(kept.pair.quizzes) == 1
-    assert kept.provenance == Provenance("scripted")
+    assert kept.provenance == Provenance("scripted", handed_in_by="Ada")
 
 
 def _handed_in(staff: Staff, folder: Path, pair_id: str) -> Draft:
