@@ -438,6 +438,7 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
     texts = load_texts(material.lang or run_texts.language)
     content = hash_of(repr(disputes), texts.model_dump_json())
     study = Study(material.folder(), f"dispute {run.name}", {"kind": "discuss dispute", "content": content}, asking)
+    _warn_of_equal_votes(asking)
     done, provenance = study.carry_on(lambda: advise(texts, disputes, verdicts=VERDICTS))
     study.write(RESULT, as_document(advice_record(done, provenance)))
     study.write(PAGE, advice_page("Advice on disputed labels", texts.dispute.summary, done))
@@ -446,6 +447,11 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
     console.print(texts.dispute.summary.strip())
     console.print(f"The discussions are in {study.out / PAGE}. Decide with")
     console.print(f"`klartext harness labels give {run} --decide --rater NAME`.")
+
+
+def _warn_of_equal_votes(asking: ModelOptions) -> None:
+    if asking.temperature == 0:
+        typer.echo("At `--temperature 0` five votes are one vote, asked for five times. Leave it out.", err=True)
 
 
 def _opinion(label: Label) -> Opinion:
@@ -460,7 +466,7 @@ def _show_advice(done: Sequence[ShortAnswer], disputes: Sequence[Dispute]) -> No
             " / ".join(opinion.verdict for opinion in dispute.opinions),
             one.before.as_text(),
             one.after.as_text(),
-            one.after.winner or "none",
+            one.advised,
         )
     plain_console(soft_wrap=True).print(shown)
 
@@ -500,6 +506,7 @@ def _discuss_answers(path: Path, material: Material, asking: ModelOptions) -> No
             [open_answer(texts, ShortCase(one.id, one.question, asked.asks), one.answer) for one in asked.questions]
         )
 
+    _warn_of_equal_votes(asking)
     done, provenance = study.carry_on(work)
     study.write(RESULT, as_document(compared_record(done, provenance)))
     _show_compared(done)
@@ -519,5 +526,8 @@ def _show_compared(done: Sequence[Compared]) -> None:
     console = plain_console(soft_wrap=True)
     console.print(shown)
     for one in done:
-        before, after = one.answer.before.winner or "none", one.answer.after.winner or "none"
+        before, after = (
+            f"{votes.winner or 'none'}{' (tie)' if votes.tied else ''}"
+            for votes in (one.answer.before, one.answer.after)
+        )
         console.print(printable(f"{one.answer.case.id}: {before} -> {after} (expected: {one.expected})"))
