@@ -563,11 +563,9 @@ class Purged:
 
     Attributes:
         conversations: With their turns, flags and interviews.
-        questions: Detached before, and now too old.
-        questions_detached: Kept for curators without their conversation.
+        questions, questions_detached: Detached before, and now too old; kept for curators without their conversation.
         comments: Emptied; the flags stay.
-        interviews: Of conversations that stay.
-        sent: Notes of what was sent.
+        interviews, sent: Of conversations that stay; notes of what was sent.
         summaries: Folders of what models wrote about conversations that are gone.
         unsent_kept: Entries that no FHIR server has taken yet, of an age at which the rest goes: never deleted.
         residue: The database could not be cleaned up because somebody was reading all the time: purge again.

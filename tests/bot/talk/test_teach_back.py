@@ -12,9 +12,10 @@ import pytest
 import yaml
 
 from bot import Assistant
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.catalog.quiz import Quizzed
 from bot.errors import NoSuchChoice
+from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation, StoredTurn
 from bot.release.in_force import InForce
 from bot.release.release import Release
@@ -22,7 +23,9 @@ from bot.release.stops import Stop, Stops
 from bot.sentences.reply import SENTENCES, Content, Reply, read_reply
 from bot.talk.conversation import Conversation, Message
 from bot.talk.dialogue import State, read_state
+from bot.talk.interviewing import Interviewer
 from bot.testing import HashEncoder
+from tests.bot.interview.chat import mammography
 from tests.bot.quizzes import RIGHT, WRONG, write_quizzed_catalog
 
 NOW = datetime(2026, 11, 26, 10, 0, tzinfo=UTC)
@@ -269,6 +272,20 @@ def test_after_trouble_nothing_is_offered_any_more(talk: Talk, trouble: str) -> 
 
     assert not offers(asked.say(PAIN["de"]))
     assert not offers(asked.say(DURATION["de"]))
+
+
+def test_while_the_interview_is_at_a_question_nothing_is_offered(assistant: Assistant, records: SqlRecords) -> None:
+    interviewer = Interviewer(dump(mammography()), SqlInterviews(records.engine), "c1")
+    opened = StoredConversation("c1", NOW, "de", "page")
+    talk = Conversation.begin(assistant, records, opened, interviewer=interviewer)
+    talk.turn("/interview", at=NOW)
+    asking = talk.turn(PAIN["de"], at=NOW)
+    talk.turn("pause", at=NOW)
+    paused = talk.turn(COSTS["de"], at=NOW)
+
+    assert "Tut die Untersuchung weh? (pain, de)" in texts(asking)
+    assert (offers(asking), offers(paused)) == (False, True)
+    assert texts(talk.turn("Nein, danke", at=NOW)) == [SENTENCES["de"]["teach_declined"]]
 
 
 @pytest.mark.parametrize("step", ["offered", "asked"])

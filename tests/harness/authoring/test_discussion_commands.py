@@ -192,11 +192,11 @@ def test_the_recorded_experiment_prints_its_table(tmp_path: Path) -> None:
     (folder,) = (tmp_path / "data" / "summaries").iterdir()
     rows = {row["version"] + str(row["level"]): row["average"] for row in _result(folder)["table"]}
     assert {name: round(value, 1) for name, value in rows.items()} == {
-        **{"initial3": 76.0, "baseline3": 84.4, "dialogue3": 100.0},
-        **{"initial5": 54.5, "baseline5": 88.4, "dialogue5": 100.0},
-        **{"initial7": 3.8, "baseline7": 45.3, "dialogue7": 98.3},
+        **{"initial3": 93.8, "baseline3": 100.0, "dialogue3": 100.0},
+        **{"initial5": 68.1, "baseline5": 82.6, "dialogue5": 97.7},
+        **{"initial7": 29.0, "baseline7": 67.9, "dialogue7": 97.7},
     }
-    assert "3 discussions: 6.0 turns and 6.7 lines on the scratchpad on average." in done.output
+    assert "3 discussions: 5.0 turns and 8.0 lines on the scratchpad on average." in done.output
 
 
 def test_recorded_advice_on_a_dispute_is_replayed(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_recorded_advice_on_a_dispute_is_replayed(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     (advice,) = _result(tmp_path / "d")["advice"]
     assert (advice["before"], advice["after"], advice["advice"]) == (
-        {"correct": 4, "partial": 1},
+        {"correct": 5},
         {"correct": 5},
         "correct",
     )
@@ -215,6 +215,31 @@ def test_recorded_advice_on_a_dispute_is_replayed(tmp_path: Path) -> None:
     assert "rater-a" not in page
     assert "entscheiden darf nur ein Mensch" in page
     assert not (run / "labels").exists()  # advice is no label
+
+
+def test_the_recorded_open_answers_print_exact_and_similar_before_and_after(tmp_path: Path) -> None:
+    file = data_folder("vignettes") / "authoring" / "short-answers-de.yaml"
+    answers = RECORDED / "discussion-answers-de" / "answers.jsonl"
+
+    done = author("discuss", "answers", file, "--out", tmp_path / "a", "--answers", answers)
+
+    assert done.exit_code == 0, done.output
+    assert [line.split() for line in done.output.splitlines() if "five votes" in line or "after the" in line] == [
+        ["five", "votes", "0.500", "0.800", "10"],
+        ["after", "the", "discussion", "0.800", "0.898", "10"],
+    ]
+
+
+def test_an_english_pair_is_discussed_as_recorded(tmp_path: Path) -> None:
+    folder = RECORDED / "discussion-pair-en"
+    asked = ("discuss", "pair", "pain", "--lang", "en", "--out", tmp_path / "pain", "--accept", "2,4,5,7,8,9,10")
+
+    done = author(*asked, "--answers", folder / "discussion.jsonl", "--answers", folder / "final.jsonl")
+
+    assert done.exit_code == 0, done.output
+    assert _result(tmp_path / "pain")["changed_unasked"] == []
+    (draft,) = yaml.safe_load((tmp_path / "pain" / "draft.yaml").read_text(encoding="utf-8"))["pairs"]
+    assert "Would you like to take a mild painkiller first?" in draft["easy_answer"]
 
 
 def test_the_shipped_open_questions_rest_on_pairs_of_the_catalog(tmp_path: Path) -> None:
@@ -454,9 +479,9 @@ def test_levels_that_are_none_are_refused(tmp_path: Path, levels: str) -> None:
 
 def test_a_line_that_is_not_on_the_scratchpad_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
     options = ["--out", str(tmp_path / "p"), "--answers", str(PAIR / "discussion.jsonl")]
-    refused = author("discuss", "pair", "pain", *options, "--accept", "9")
+    refused = author("discuss", "pair", "pain", *options, "--accept", "13")
     assert refused.exit_code == 2
-    assert "There is no line 9 on the scratchpad: it has 6." in refused.output
+    assert "There is no line 13 on the scratchpad: it has 12." in refused.output
 
     done = author("discuss", "pair", "pain", "--out", tmp_path / "p", "--accept", "none")
     assert done.exit_code == 0, done.output

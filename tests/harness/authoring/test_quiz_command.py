@@ -66,16 +66,16 @@ def test_the_recorded_run_is_replayed_whole(recorded: tuple[Path, Result]) -> No
 
     assert done.exit_code == 0, done.output
     assert "total" in done.stdout
-    assert "By the ten aspects: first version 0.900, kept 0.917; kept rated above 1, below 2, alike 0." in done.stdout
-    assert "Blind, model: kept version better 2, first 0, tie 0, inconsistent 1 of 3." in done.stdout
+    assert "By the ten aspects: first version 0.867, kept 0.883; kept rated above 1, below 1, alike 1." in done.stdout
+    assert "Blind, model: kept version better 3, first 0, tie 0, inconsistent 0 of 3." in done.stdout
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     assert [(one["pair"], one["found_by"], one["stopped"], one["kept"]) for one in result["quizzes"]] == [
-        ("deodorant", "person", "good enough", 2),
-        ("results-when", "person", "good enough", 2),
-        ("radiation", "model", "good enough", 2),
+        ("deodorant", "person", "good enough", 3),
+        ("results-when", "person", "last round", 4),
+        ("radiation", "model", "good enough", 4),
     ]
     total = result["tables"]["all"]["scores"]["total"]
-    assert [round(cell["mean"], 3) for cell in total[:2]] == [0.867, 0.916]
+    assert [round(cell["mean"], 3) for cell in total] == [0.858, 0.873, 0.875, 0.903]
     prompts = result["provenance"]["prompts"]
     assert len(prompts) == len((RECORDED / "answers.jsonl").read_text(encoding="utf-8").splitlines())
     assert {(one["model"], one["answered"]) for one in prompts.values()} == {("offline-model", "offline")}
@@ -88,7 +88,7 @@ def test_the_curator_gets_a_page_forms_and_a_draft_of_the_pairs(recorded: tuple[
     page = (out / "result.md").read_text(encoding="utf-8")
 
     assert "No clinician has approved it" in page
-    assert "> D. Sie wischt das Deo an den Achseln ab. ✓" in page
+    assert "> D. Sie wischt es ab, weil Reste im Bild stören können. ✓" in page
     assert "Weakest, says the critic" in page
     assert set(json.loads((out / "blind-key.json").read_text(encoding="utf-8"))) == {
         "deodorant",
@@ -98,7 +98,7 @@ def test_the_curator_gets_a_page_forms_and_a_draft_of_the_pairs(recorded: tuple[
     draft = yaml.safe_load((out / "draft.yaml").read_text(encoding="utf-8"))
     pairs = [Pair.model_validate(pair) for pair in draft["pairs"]]
     assert [pair.review.status for pair in pairs] == ["draft"] * 3
-    assert pairs[0].quizzes[0].answer == "Sie wischt das Deo an den Achseln ab."
+    assert pairs[0].quizzes[0].answer == "Sie wischt es ab, weil Reste im Bild stören können."
     assert pairs[0].quizzes[0].by == Author(kind="model", name="offline-model")
     now = load_catalog(locate("mammography"), "de").pair("deodorant")
     assert pairs[0].model_copy(update={"quizzes": ()}) == now  # nothing of the pair is lost

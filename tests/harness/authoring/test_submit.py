@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from alembic import command
 from sqlalchemy import create_engine, text
 
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlRecords, alembic_config
 from bot.editorial.workbench import Draft, Provenance
 from bot.testing import scripted_endpoint
 from bot.web.middleware import CONSOLE
@@ -208,9 +209,10 @@ def test_postgresql_keeps_provenance_and_an_older_schema_is_brought_up(postgresq
     assert draft.provenance.backings[0].quotations[0].text == QUOTED
 
     engine = create_engine(postgresql)
+    config = alembic_config()
     with engine.begin() as connection:
-        connection.execute(text("ALTER TABLE drafts DROP COLUMN provenance"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0025'"))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0025")  # the last that knew of no provenance
     SqlRecords.open(postgresql, upgrade=True).engine.dispose()
     with engine.begin() as connection:
         assert connection.execute(text("SELECT provenance FROM drafts")).scalar() is None
