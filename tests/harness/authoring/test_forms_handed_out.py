@@ -11,9 +11,11 @@ SUMMARY = RECORDED / "discussion-summary-de"
 
 
 def test_forms_are_handed_out_without_the_key_and_read_back_from_both_places(tmp_path: Path) -> None:
-    answers = [part for name in ("discussion", "final") for part in ("--answers", SUMMARY / f"{name}.jsonl")]
+    answers: list[str | Path] = [
+        part for name in ("discussion", "final") for part in ("--answers", SUMMARY / f"{name}.jsonl")
+    ]
     out = tmp_path / "out"
-    options = ["--accept", "all", "--patient-text-to-file", "--out", out]
+    options: list[str | Path] = ["--accept", "all", "--patient-text-to-file", "--out", out]
     environ = {"KLARTEXT_DATA": str(tmp_path / "data")}
     done = author("discuss", "summary", SUMMARY / "conversation.json", *options, *answers, environ=environ)
     assert done.exit_code == 0, done.output
