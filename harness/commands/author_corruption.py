@@ -16,7 +16,7 @@ from harness.authoring.discussion.corruption import LEVELS, Experiment, TableRow
 from harness.authoring.discussion.rating_form import FORM, Tally, tally
 from harness.authoring.discussion.report import experiment_record
 from harness.authoring.discussion.texts import Section, load_texts
-from harness.commands.author_discussion import EXAM, RESULT, Material, Study, hash_of
+from harness.commands.author_discussion import EXAM, FORMS, RESULT, Material, Study, hash_of
 from harness.commands.options import ModelOptions
 from harness.console import counted, plain_console, plain_table
 from harness.files import as_document
@@ -67,10 +67,13 @@ def _show_table(rows: Sequence[TableRow], sections: Sequence[Section], done: Map
     columns = [*(section.title for section in scored), "average", "n"]
     shown = plain_table("F1 of concepts (GPT-F1), 0 to 100", "level, version", *columns)
     for row in rows:
-        cells = [*(row.sections[section.key] for section in scored), row.average]
-        shown.add_row(
-            f"{row.level} {row.version}", *("-" if value is None else f"{value:.1f}" for value in cells), str(row.n)
-        )
+        # A section without concepts counts for nobody, so that it may stand for fewer conversations than its row.
+        cells = [
+            "-" if (value := row.sections[section.key]) is None else f"{value:.1f} (n={row.counted[section.key]})"
+            for section in scored
+        ]
+        average = "-" if row.average is None else f"{row.average:.1f}"
+        shown.add_row(f"{row.level} {row.version}", *cells, average, str(row.n))
     console = plain_console(soft_wrap=True)
     console.print(shown)
     turns = [len(each.discussion.turns) for one in done.values() for each in one.levels]
@@ -93,9 +96,12 @@ def forms(
         texts = load_texts(lang).form
         found: list[tuple[Path, bool]] = []
         for folder in folders:
-            filled = sorted(folder.glob("form-*.csv"))
+            filled = sorted([*folder.glob("form-*.csv"), *(folder / FORMS).glob("form-*.csv")])
             if not filled:
                 raise BadData(f"{folder} holds no filled form. Save copies of {folder / FORM} as form-NAME.csv.")
+            names = [path.name for path in filled]
+            if twice := next((name for name in names if names.count(name) > 1), None):
+                raise BadData(f"{twice} is in {folder} and in {folder / FORMS}. Take one away, or rename another's.")
             found += [(path, _final_is_a(folder)) for path in filled]
         said = tally(found, texts)
         if not said.n:

@@ -30,6 +30,7 @@ from harness.authoring.discussion.report import (
     form_page,
     noting,
     told_twice,
+    unasked,
 )
 from harness.authoring.discussion.short_answers import (
     Compared,
@@ -63,7 +64,8 @@ T = TypeVar("T")
 EXAM = "mammography"
 TaskName = Literal["pair", "summary", "dispute", "answers"]
 RESULT, PAGE, DRAFT, COMPOSITION = "result.json", "result.md", "draft.yaml", "composition.json"
-ACCEPTED, FORM_PAGE = "accepted.json", "form.md"
+ACCEPTED, SHOWN, FORM_PAGE = "accepted.json", "shown.json", "form.md"
+FORMS = "forms"  # what is handed out to raters, without the key beside it
 ToFile = Annotated[
     bool, typer.Option("--patient-text-to-file", help="Allow prompts with a patient's words to be written to files.")
 ]
@@ -160,7 +162,12 @@ class Decision:
         bool, typer.Option("--keep-unasked", help="Let sections change, too, that no accepted line names.")
     ] = False
     accepted_by: Annotated[
-        str, typer.Option("--accepted-by", help="Who accepts a summary as it is now: it becomes final.", metavar="NAME")
+        str,
+        typer.Option(
+            "--accepted-by",
+            help="Who accepts a summary that an earlier run has shown: it becomes final.",
+            metavar="NAME",
+        ),
     ] = ""
     send: Annotated[
         Literal["final", "preliminary"] | None,
@@ -305,17 +312,21 @@ def _discuss_summary(path: Path, material: Material, decision: Decision, asking:
     study = Study(out, f"summary {name}", identity, asking, True, to_file)
 
     done, provenance = _decided(study, task, lambda choice: summarise(task, choice, turns=material.turns), decision)
-    _write_discussed(study, task, done, provenance, language)
+    page = _write_discussed(study, task, done, provenance, language)
     if done.final is None:
         if decision.accepted_by or decision.send:
             raise BadData("There is no final text yet to accept or send. Decide on the scratchpad first: `--accept`.")
         return
     settings = Settings.from_environment()
     now = datetime.now(UTC).replace(microsecond=0)
-    authorship = Authorship(provenance.who, now, decision.accepted_by.strip(), settings.fhir.patient_system)
+    name = decision.accepted_by.strip()
+    why_not = _why_not_final(study, task, done, page, decision)
+    authorship = Authorship(provenance.who, now, "" if why_not else name, settings.fhir.patient_system)
     resource = composition_of(conversation, task.sections, done.final, authorship)
     study.write(COMPOSITION, as_document(resource))
     typer.echo(f"{study.out / COMPOSITION}: a FHIR Composition, {resource['status']}")
+    if name and why_not:
+        raise BadData(why_not)
     if decision.send is not None:
         if SummaryFolders.sent_as(study.out) == "final" and resource["status"] != "final":
             raise BadData("A final summary of this conversation has been sent. Send another with `--send final` only.")
@@ -324,6 +335,33 @@ def _discuss_summary(path: Path, material: Material, decision: Decision, asking:
         host = send_composition(resource, conversation.id, exam, settings)
         SummaryFolders.note_sent(study.out, status=resource["status"], at=resource["date"], host=host)
         typer.echo(f"The summary is on {host}, {resource['status']}. It is not deleted there with the conversation.")
+
+
+def _why_not_final(study: Study, task: Task, done: Discussed, page: str, decision: Decision) -> str:
+    """Return why nobody can accept the text by name in this run, empty where they can; note that it has been shown.
+
+    Who accepts has to have seen this very text before, so a run that makes it, or finds it changed, only shows it. The
+    folder keeps a hash of what was shown: answers that are edited in between make another text.
+    """
+    shown = hash_of(page, *(done.final or {}).values())
+    try:
+        before = str(json.loads((study.out / SHOWN).read_text(encoding="utf-8"))["text"])
+    except (OSError, ValueError, KeyError, TypeError):
+        before = ""
+    study.write(SHOWN, as_document({"text": shown}))
+    if before != shown:
+        what = "is not the one that was shown before" if before else "has not been shown before"
+        return (
+            f"This text {what}, and so is not accepted yet. Read it in {study.out / PAGE}, then give the same command "
+            "with `--accepted-by NAME`."
+        )
+    strange = unasked(task.sections, done)
+    if strange and not decision.keep_unasked:
+        return (
+            f"Changed though no accepted line names it: {', '.join(strange)}. Leave out lines that name no section "
+            "(`--accept`), or give `--keep-unasked` beside `--accepted-by` to answer for that, too."
+        )
+    return ""
 
 
 def _decided(
@@ -374,13 +412,15 @@ def _reviewed(sections: Sequence[Section], done: Discussed) -> Choice:
     return Choice(tuple(accepted))
 
 
-def _write_discussed(study: Study, task: Task, done: Discussed, provenance: Provenance, language: str) -> None:
+def _write_discussed(study: Study, task: Task, done: Discussed, provenance: Provenance, language: str) -> str:
+    """Write and print what came of a discussion; return the page that was printed."""
     page = discussed_page(study.title.capitalize(), task, done, language)
     study.write(RESULT, as_document(discussed_record(task, done, provenance)))
     study.write(PAGE, page)
     if done.final is not None:
-        study.write(FORM, rating_form(task.texts.form))
-        study.write(FORM_PAGE, form_page(task, done))
+        for form, text in ((FORM, rating_form(task.texts.form)), (FORM_PAGE, form_page(task, done))):
+            study.write(form, text)
+            study.write(f"{FORMS}/{form}", text)
     console = plain_console(soft_wrap=True)
     console.print(page)
     console.print(f"All of it is in {study.out / PAGE} and {study.out / RESULT}.")
@@ -388,6 +428,7 @@ def _write_discussed(study: Study, task: Task, done: Discussed, provenance: Prov
         raise BadData("No usable first version was written. Ask another model, in another `--out`.")
     if done.accepted is None:
         console.print("Say which lines to apply: the same command with `--accept 1,3`, `all` or `none`, or `--review`.")
+    return page
 
 
 def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> None:
@@ -414,6 +455,7 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
     texts = load_texts(material.lang or run_texts.language)
     content = hash_of(repr(disputes), texts.model_dump_json())
     study = Study(material.folder(), f"dispute {run.name}", {"kind": "discuss dispute", "content": content}, asking)
+    _warn_of_equal_votes(asking)
     done, provenance = study.carry_on(lambda: advise(texts, disputes, verdicts=VERDICTS))
     study.write(RESULT, as_document(advice_record(done, provenance)))
     study.write(PAGE, advice_page("Advice on disputed labels", texts.dispute.summary, done))
@@ -422,6 +464,11 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
     console.print(texts.dispute.summary.strip())
     console.print(f"The discussions are in {study.out / PAGE}. Decide with")
     console.print(f"`klartext harness labels give {run} --decide --rater NAME`.")
+
+
+def _warn_of_equal_votes(asking: ModelOptions) -> None:
+    if asking.temperature == 0:
+        typer.echo("At `--temperature 0` five votes are one vote, asked for five times. Leave it out.", err=True)
 
 
 def _opinion(label: Label) -> Opinion:
@@ -436,7 +483,7 @@ def _show_advice(done: Sequence[ShortAnswer], disputes: Sequence[Dispute]) -> No
             " / ".join(opinion.verdict for opinion in dispute.opinions),
             one.before.as_text(),
             one.after.as_text(),
-            one.after.winner or "none",
+            one.advised,
         )
     plain_console(soft_wrap=True).print(shown)
 
@@ -476,6 +523,7 @@ def _discuss_answers(path: Path, material: Material, asking: ModelOptions) -> No
             [open_answer(texts, ShortCase(one.id, one.question, asked.asks), one.answer) for one in asked.questions]
         )
 
+    _warn_of_equal_votes(asking)
     done, provenance = study.carry_on(work)
     study.write(RESULT, as_document(compared_record(done, provenance)))
     _show_compared(done)
@@ -495,5 +543,8 @@ def _show_compared(done: Sequence[Compared]) -> None:
     console = plain_console(soft_wrap=True)
     console.print(shown)
     for one in done:
-        before, after = one.answer.before.winner or "none", one.answer.after.winner or "none"
+        before, after = (
+            f"{votes.winner or 'none'}{' (tie)' if votes.tied else ''}"
+            for votes in (one.answer.before, one.answer.after)
+        )
         console.print(printable(f"{one.answer.case.id}: {before} -> {after} (expected: {one.expected})"))

@@ -224,6 +224,7 @@ def _show(made: Made, out: Path, *, json_: bool) -> None:
         console.print(
             f"By the ten aspects: first version {first_share:.3f}, kept {kept_share:.3f}; "
             f"kept rated above {ten.won}, below {ten.lost}, alike {ten.tied}."
+            + (f" Scored: {ten.n}; in none of these: {ten.unchanged}, which kept their first." if ten.unchanged else "")
         )
     if made.blind is not None:
         for rater, row in made.blind.rows.items():

@@ -258,7 +258,7 @@ def estimate(coefficient: Coefficient, ratings: Ratings, *, rng: Generator, draw
         return Estimate(value, Interval(low, high), n)
     bound = wilson(n, n)
     if value < 1 - 1e-9 or bound is None:
-        return Estimate(value, None, n, "every item is like the others")
+        return Estimate(value, None, n, "all items were rated alike, so no spread can be told")
     low = 1 - (1 - bound.low) / (1 - float(parts.chance[0]))
     return Estimate(value, Interval(max(-1.0, low), 1.0), n, "nobody disagreed: the low end is Wilson's")
 

@@ -125,13 +125,22 @@ def _score(
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of the paper's table 1: mean F1 of each section and their mean, 0 to 100; `n` conversations."""
+    """A row of the paper's table 1.
+
+    Attributes:
+        level, version: What was scored.
+        sections: Mean F1 by key, 0 to 100.
+        average: Their mean.
+        n: How many conversations were scored.
+        counted: In how many of them each section has concepts.
+    """
 
     level: int
     version: str
     sections: Mapping[str, float | None]
     average: float | None
     n: int
+    counted: Mapping[str, int]
 
 
 def table_of(experiments: Sequence[Experiment], sections: Sequence[Section], levels: Sequence[int]) -> list[TableRow]:
@@ -143,9 +152,11 @@ def table_of(experiments: Sequence[Experiment], sections: Sequence[Section], lev
         for version in VERSIONS:
             scored = [one.overlaps[version] for one in tried if version in one.overlaps]
             means: dict[str, float | None] = {}
+            counted: dict[str, int] = {}
             for key in keys:
                 values = [value for each in scored if (value := each[key].f1) is not None]
+                counted[key] = len(values)
                 means[key] = 100 * fmean(values) if values else None
             known = [value for value in means.values() if value is not None]
-            rows.append(TableRow(level, version, means, fmean(known) if known else None, len(scored)))
+            rows.append(TableRow(level, version, means, fmean(known) if known else None, len(scored), counted))
     return rows

@@ -220,7 +220,8 @@ def _short_record(one: ShortAnswer) -> dict[str, Any]:
         "id": one.case.id,
         "before": dict(one.before.counts),
         "after": dict(one.after.counts),
-        "advice": one.after.winner,
+        "advice": one.advice,
+        "tie": {"before": one.before.tied, "after": one.after.tied},
         "ended": one.discussion.ended,
         "turns": [asdict(turn) for turn in one.discussion.turns],
     }
@@ -232,8 +233,7 @@ def advice_page(title: str, intro: str, answers: Sequence[ShortAnswer]) -> str:
     for one in answers:
         parts += [f"## {one.case.id}", one.case.case]
         parts.append(
-            f"Votes before: {_votes(one.before.counts)}. After: {_votes(one.after.counts)}. "
-            f"Advice: **{one.after.winner or 'none'}**."
+            f"Votes before: {_votes(one.before.counts)}. After: {_votes(one.after.counts)}. Advice: **{one.advised}**."
         )
         for turn in one.discussion.turns:
             parts.append(f"**{turn.speaker.capitalize()}.** {turn.text}")

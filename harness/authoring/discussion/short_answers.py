@@ -24,6 +24,14 @@ _LABEL = re.compile(r"^\W*(?:antwort|answer|bewertung|verdict)\W*:\s*", re.IGNOR
 _DECIDED = re.compile(r"Answer\s*:\s*(?P<answer>.+?)\s*(?:\n|$)", re.IGNORECASE)
 _RESPONSE = re.compile(r"Response\s*:\s*(?P<response>.+)", re.IGNORECASE | re.DOTALL)
 _NUMBER = re.compile(r"(?<![\d.,])-?\d+(?:[.,]\d+)?(?![\d.,]*\d)")
+_TRUE_OR_FALSE = re.compile(r"\b(true|false|wahr|falsch)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?;]+(?=\s|$)|\n+")
+# Beside a word that may be voted for, these turn it into its opposite, or leave open which is meant.
+_NEGATION = re.compile(
+    r"\b(?:not?|non|nor|neither|never|hardly|cannot|nicht|kein\w{0,2}|keinesfalls|keineswegs|nie|niemals|weder"
+    r"|kaum)\b|n['’]t\b|\b(?:anything but|far from|alles andere als)\b|\b(?:in|un|non)[-‐‑–]\w",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +68,14 @@ class Votes:
 
     @property
     def winner(self) -> str | None:
-        """The answer with most votes, the first among equals; None without any."""
+        """The answer with most votes, the first among equals (as the paper counts); None without any."""
         return self.counts[0][0] if self.given else None
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The answers that share the most votes, where these are several."""
+        most = [answer for answer, count in self.counts if count == self.counts[0][1]]
+        return tuple(most) if len(most) > 1 else ()
 
     def as_text(self) -> str:
         return ", ".join(f"{answer}: {count / len(self.given):.0%}" for answer, count in self.counts)
@@ -75,6 +89,19 @@ class ShortAnswer:
     before: Votes
     discussion: Discussion
     after: Votes
+
+    @property
+    def advice(self) -> str | None:
+        """What the votes after the discussion advise; None without any, and where both votes are tied."""
+        return None if self.before.tied and self.after.tied else self.after.winner
+
+    @property
+    def advised(self) -> str:
+        """What is advised, for people: with a word where it is only the first of several with as many votes."""
+        if not self.after.tied:
+            return self.advice or "none"
+        tie = f"tie, {' and '.join(self.after.tied)}"
+        return f"none ({tie}, and before)" if self.advice is None else f"{tie}: the first of them, {self.advice}"
 
 
 def short_answer(texts: DiscussionTexts, case: ShortCase) -> Work[ShortAnswer]:
@@ -158,13 +185,16 @@ def _short(answer: str) -> str:
 
 
 def _one_of(options: Sequence[str]) -> Callable[[str], str]:
-    """Return a reader that takes an answer with exactly one of the options in it, as a word."""
+    """Return a reader that takes an answer with exactly one of the options in it, as a word and not negated."""
 
     def read(answer: str) -> str:
-        words = set(fold(cleaned(answer)).split())
+        text = cleaned(answer)
+        words = set(fold(text).split())
         named = [option for option in options if fold(option) in words]
         if len(named) != 1:
             raise Unusable(f"it names {'none' if not named else 'several'} of {', '.join(options)}")
+        if any(_NEGATION.search(part) for part in _SENTENCE_END.split(text) if fold(named[0]) in fold(part).split()):
+            raise Unusable("it says what the answer is not")
         return named[0]
 
     return read
@@ -266,7 +296,11 @@ def _two(answer: str) -> tuple[float, float]:
 
 
 def _yes_or_no(answer: str) -> bool:
-    found = re.search(r"\b(true|false|wahr|falsch)\b", cleaned(answer), re.IGNORECASE)
-    if found is None:
-        raise Unusable("it says neither True nor False")
-    return found[1].casefold() in ("true", "wahr")
+    """Read the first sentence that says true or false; raise Unusable where it says both, or negates what it says."""
+    for part in _SENTENCE_END.split(cleaned(answer)):
+        said = {word.casefold() in ("true", "wahr") for word in _TRUE_OR_FALSE.findall(part)}
+        if said and (len(said) > 1 or _NEGATION.search(part)):
+            raise Unusable("it does not say plainly whether True or False")
+        if said:
+            return said.pop()
+    raise Unusable("it says neither True nor False")

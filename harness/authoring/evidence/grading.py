@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot import BadData
+from bot import BadData, split_sentences
 from harness.authoring.filled import read_form_rows
+from harness.console import counted
 from harness.files import unreadable
 
 # The paper's section 3.6, best first: accurate and complete; some details missing; lacks key information; inaccurate.
 GRADES = ("correct", "mostly correct", "partially correct", "wrong")
 SYSTEMS = ("with documents", "without documents")
 COLUMNS = ("id", "question", "answer", "grade", "unsupported", "comment")
-MOST_UNSUPPORTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,14 @@ def read_form(path: Path, answers: Mapping[str, Answer]) -> list[Graded]:
         seen.add(id_)
         if grade and grade not in GRADES:
             raise BadData(f"{path}:{number}: {grade!r} is no grade. Grades: {', '.join(GRADES)}.")
-        if said and not (said.isascii() and said.isdigit() and int(said) <= MOST_UNSUPPORTED):
+        if said and not (said.isascii() and said.isdigit()):
             raise BadData(f"{path}:{number}: `unsupported` is {said!r}, and must be a number from 0. Count statements.")
+        most = sum(bool(one.strip()) for one in split_sentences(answers[id_].text))
+        if said and (len(said) > 4 or int(said) > most):
+            raise BadData(
+                f"{path}:{number}: `unsupported` is {said}, and the answer has {counted(most, 'sentence')}. Count each "
+                "sentence once."
+            )
         if grade:
             found.append(Graded(id_, path.stem, GRADES.index(grade), int(said) if said else None))
     return found

@@ -41,14 +41,14 @@ class Judgement:
         rater: A person's name, or ``model``.
         quiz: Its id.
         better: Which version; None where a model prefers another one in the other order.
-        difficulty: Of the first and the kept version.
-        errors: How many of the two versions were said to have an error.
+        difficulty: Of the first and the kept version: of a person one each, of a model one in each order.
+        errors: Whether each of the two versions was said to have an error, by a model in either order.
     """
 
     rater: str
     quiz: str
     better: Side | None
-    difficulty: Mapping[str, Difficulty]
+    difficulty: Mapping[str, tuple[Difficulty, ...]]
     errors: Mapping[str, bool]
 
 
@@ -112,14 +112,14 @@ def read_forms(files: Sequence[Path], tracks: Sequence[Track]) -> list[Judgement
 
 def _judgement(file: Path, number: int, row: Mapping[str, str], better: str) -> Judgement:
     sides = {"a": "kept", "b": "first"} if swapped(row["quiz"]) else {"a": "first", "b": "kept"}
-    difficulty: dict[str, Difficulty] = {}
+    difficulty: dict[str, tuple[Difficulty, ...]] = {}
     for shown, side in sides.items():
         said = row[f"difficulty_{shown}"].strip().lower()
         level = next((each for each in DIFFICULTIES if each == said), None)
         if said and level is None:
             raise BadData(f"{file}:{number} has difficulty {said[:40]!r}. Write easy, medium or hard, or nothing.")
         if level is not None:
-            difficulty[side] = level
+            difficulty[side] = (level,)
     errors = {side: bool(row[f"errors_{shown}"].strip()) for shown, side in sides.items()}
     return Judgement(row["rater"].strip(), row["quiz"], _side(sides.get(better)), difficulty, errors)
 
@@ -129,7 +129,7 @@ def _side(name: str | None) -> Side:
 
 
 def by_model(tracks: Sequence[Track]) -> list[Judgement]:
-    """Return what the model prefers: where its two orders differ, nothing. Difficulty and errors as in order AB."""
+    """Return what the model prefers: where its two orders differ, nothing; difficulty and errors of both orders."""
     found = []
     for track in tracks:
         if set(track.verdicts) != {"ab", "ba"}:
@@ -142,8 +142,14 @@ def by_model(tracks: Sequence[Track]) -> list[Judgement]:
                 "model",
                 track.id,
                 _side(said) if said == turned else None,
-                {"first": ab.difficulty["a"], "kept": ab.difficulty["b"]},
-                {"first": bool(ab.errors["a"]), "kept": bool(ab.errors["b"])},
+                {
+                    "first": (ab.difficulty["a"], ba.difficulty["b"]),
+                    "kept": (ab.difficulty["b"], ba.difficulty["a"]),
+                },
+                {
+                    "first": bool(ab.errors["a"] or ba.errors["b"]),
+                    "kept": bool(ab.errors["b"] or ba.errors["a"]),
+                },
             )
         )
     return found
@@ -191,5 +197,5 @@ def blind_table(judgements: Sequence[Judgement]) -> BlindTable:
 
 
 def _levels(own: Sequence[Judgement], side: str) -> dict[str, int]:
-    levels = Counter(one.difficulty[side] for one in own if side in one.difficulty)
+    levels = Counter(level for one in own for level in one.difficulty.get(side, ()))
     return {level: levels[level] for level in DIFFICULTIES}

@@ -277,10 +277,13 @@ def _first_and_kept(table: FirstAndKept) -> Iterator[str]:
     if not table.means:
         return
     yield "\n## First and kept version by the ten aspects\n"
-    yield "| mean share of the maximum | first | kept |\n|---|---|---|"
+    yield f"| mean share of the maximum (n={table.n}) | first | kept |\n|---|---|---|"
     for name, (first, kept) in table.means.items():
         yield f"| {name} | {first:.3f} | {kept:.3f} |"
-    yield f"\nKept version rated above the first: {table.won}, below: {table.lost}, alike: {table.tied}."
+    yield (
+        f"\nKept version rated above the first: {table.won}, below: {table.lost}, alike: {table.tied}; first version "
+        f"kept, so in none of these: {table.unchanged}."
+    )
     yield "It was chosen by scores of the same model, so this flatters it."
 
 
@@ -290,10 +293,14 @@ def _blind(table: BlindTable) -> Iterator[str]:
     yield "| " + " | ".join([*columns, *(f"{side}, easy:medium:hard" for side in ("first", "kept"))]) + " |"
     yield "|---" * 8 + "|"
     for rater, row in table.rows.items():
-        levels = [":".join(map(str, row[f"difficulty_{side}"].values())) for side in ("first", "kept")]
+        told = [row[f"difficulty_{side}"].values() for side in ("first", "kept")]
+        levels = [f"{':'.join(map(str, counts))} (n={sum(counts)})" for counts in told]
         counts = [str(row[name]) for name in ("n", "kept", "first", "tie", "inconsistent")]
         yield f"| {rater} | " + " | ".join([*counts, *levels]) + " |"
     if table.agreement is not None:
         kappa = "undefined" if table.kappa is None else f"{table.kappa:.3f}"
         yield f"\nTwo people agree on {table.agreement:.0%} of the quizzes; Cohen's kappa {kappa}."
-    yield "\nA model that judges its own versions is no independent rater. Inconsistent: its two orders differ."
+    yield (
+        "\nA model that judges its own versions is no independent rater. Inconsistent: its two orders differ. Its "
+        "difficulties are counted of both orders, two for each quiz; a person's once."
+    )

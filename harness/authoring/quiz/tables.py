@@ -37,16 +37,21 @@ class FirstAndKept:
         means: Mean share of the maximum by component, then ``total``: of the first and of the kept version.
         won, lost, tied: How many quizzes' kept version is rated above, below or like the first one; where the first was
             kept, they are the same and not counted.
+        n: How many quizzes were scored.
+        unchanged: How many kept their first version.
     """
 
     means: Mapping[str, tuple[float, float]]
     won: int
     lost: int
     tied: int
+    n: int
+    unchanged: int
 
     def as_json(self) -> dict[str, Any]:
         means = {name: {"first": first, "kept": kept} for name, (first, kept) in self.means.items()}
-        return {"means": means, "won": self.won, "lost": self.lost, "tied": self.tied}
+        counts = {"won": self.won, "lost": self.lost, "tied": self.tied, "first_kept": self.unchanged}
+        return {"means": means, "n": self.n, **counts}
 
 
 def first_and_kept(tracks: Sequence[Track]) -> FirstAndKept:
@@ -65,7 +70,12 @@ def first_and_kept(tracks: Sequence[Track]) -> FirstAndKept:
         if kept.number > 1 and "total" in _by_ten(first) and "total" in _by_ten(kept)
     ]
     return FirstAndKept(
-        means, sum(each > 0 for each in changed), sum(each < 0 for each in changed), sum(each == 0 for each in changed)
+        means,
+        won=sum(each > 0 for each in changed),
+        lost=sum(each < 0 for each in changed),
+        tied=sum(each == 0 for each in changed),
+        n=len(rated),
+        unchanged=sum(kept.number == 1 for _, kept in pairs if kept.critiques),
     )
 
 

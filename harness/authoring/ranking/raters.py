@@ -179,6 +179,7 @@ class Compared:
         agreement: Of each evaluator and task (``all`` for the tasks together) with the raters.
         raters_agreement: Of every two raters.
         clearly_wrong: How often each system got a 5.
+        given: What each rater said, by example and system.
     """
 
     raters: tuple[str, ...]
@@ -189,6 +190,7 @@ class Compared:
     agreement: Mapping[tuple[str, str], Correlation]
     raters_agreement: Mapping[str, Correlation]
     clearly_wrong: Mapping[str, int]
+    given: Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def compared(raters: Sequence[Ranks], outcome: Outcome, systems: Sequence[str], *, seed: int = 0) -> Compared:
@@ -231,6 +233,7 @@ def compared(raters: Sequence[Ranks], outcome: Outcome, systems: Sequence[str], 
             name: sum(one.given[example][name] == SCALE[1] for one in raters for example in one.given)
             for name in systems
         },
+        {one.rater: one.given for one in raters},
     )
 
 

@@ -111,11 +111,19 @@ def _solved(one: Solved, outcome: Outcome) -> dict[str, Any]:
         "pairs": len(one.scores),
         "accuracy": {name: {"value": value, "ci95": ci and ci.as_json()} for name, (value, ci) in accuracy.items()},
         "mean_chance": dict(zip(one.columns, one.chances.mean(axis=0).tolist(), strict=True)),
+        "ranks": _by_pair(one, controls=False),
+        "ranks_with_controls": _by_pair(one, controls=True),
         "mean_rank": dict(zip(one.columns, one.ranks(controls=False).mean(axis=0).tolist(), strict=False)),
         "mean_rank_with_controls": dict(zip(one.columns, one.ranks(controls=True).mean(axis=0).tolist(), strict=True)),
         "friedman": {"p": test.p, "p_holm": adjusted, "chi2": test.statistic, "pairs": test.blocks, "note": test.note},
         "misled_by": {control: list(before) for control, before in one.misled_by.items()},
     }
+
+
+def _by_pair(one: Solved, *, controls: bool) -> dict[str, dict[str, float]]:
+    """Return the rank of each text in each pair, from which Friedman's test and agreement are computed."""
+    rows = one.ranks(controls=controls).tolist()
+    return {pair_id: dict(zip(one.columns, row, strict=False)) for pair_id, row in zip(one.scores, rows, strict=True)}
 
 
 def _score(outcome: Outcome, evaluator: str, task: Any) -> dict[str, Any] | None:
@@ -156,6 +164,7 @@ def _length(ranked: Ranked) -> dict[str, Correlation]:
 def _people(people: Compared) -> dict[str, Any]:
     return {
         "names": list(people.raters),
+        "ranks": {name: {pair: dict(ranks) for pair, ranks in given.items()} for name, given in people.given.items()},
         "alpha": {name: one.as_json() for name, one in people.alpha.items()},
         "mean_rank": dict(zip(people.systems, people.mean_ranks.tolist(), strict=True)),
         "clearly_wrong": dict(people.clearly_wrong),
@@ -183,6 +192,11 @@ def _page(ranked: Ranked) -> Iterator[str]:
     yield "\n## With control cases, which should come last\n"
     yield from _rank_table(outcome, study.columns, controls=True)
     yield "\n## Share of tasks solved with each text (95 % interval; items of one pair fare alike)\n"
+    yield (
+        "Wilson's score interval, clustered by pair: it counts the items as so many independent ones as they are worth "
+        "(Kish's design effect, widened where pairs are few), since items of one pair share its text. Each bounds its "
+        "own share; none bounds the difference between two texts, which share their items."
+    )
     for task in TASKS:
         yield from _accuracy_table(outcome, task)
     yield "\n## Score of the evaluators\n"

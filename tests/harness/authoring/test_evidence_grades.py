@@ -59,18 +59,18 @@ def test_grades_of_two_raters_are_counted_by_system_with_their_agreement(form: P
         {
             "Ja.": ("correct", "0"),
             "Ja. ": ("correct", "0"),
-            "'=Nein.": ("Wrong", "2"),
+            "'=Nein.": ("Wrong", "1"),
             "Heute.": ("mostly correct", ""),
         },
     )
-    ben = _fill(form, tmp_path / "ben.csv", {"Ja. ": ("correct", "1"), "'=Nein.": ("wrong", "2")})
+    ben = _fill(form, tmp_path / "ben.csv", {"Ja. ": ("correct", "1"), "'=Nein.": ("wrong", "1")})
 
     done = author("grades", tmp_path / "a", tmp_path / "b", "--filled", anna, "--filled", ben)
 
     assert done.exit_code == 0, done.output
     rows = {line.split("  ")[0].strip(): line.split() for line in done.stdout.splitlines()}
     assert rows["with documents"][-7:] == ["2", "1", "0", "0", "1", "in", "2"]
-    assert rows["without documents"][-7:] == ["0", "0", "0", "2", "4", "in", "2"]
+    assert rows["without documents"][-7:] == ["0", "0", "0", "2", "2", "in", "2"]
     assert "alpha (ordinal), 2 raters: 1.000 (fewer than 10 items)" in done.stdout
 
 
@@ -79,6 +79,7 @@ def test_grades_of_two_raters_are_counted_by_system_with_their_agreement(form: P
     [
         (lambda text: text.replace("Wo?,'=Nein.,,", "Wo?,'=Nein.,good,"), "'good' is no grade. Grades: correct"),
         (lambda text: text.replace("Wo?,'=Nein.,,", "Wo?,'=Nein.,wrong,many"), "`unsupported` is 'many'"),
+        (lambda text: text.replace("Wo?,'=Nein.,,", "Wo?,'=Nein.,wrong,99"), "is 99, and the answer has 1 sentence."),
         (lambda text: text + text.splitlines()[1] + "\n", "is of no answer of these drafts, or of one twice"),
         (lambda text: text, "No row of these forms has a grade"),
     ],

@@ -303,6 +303,7 @@ def test_first_and_kept_version_are_rated_by_the_ten_aspects_of_the_paper() -> N
     assert all(set(keys) <= set(PUBLISHED[part]) for part, keys in TEN.items())
     assert table.means["total"] == pytest.approx((0.5, 0.8))  # 2 and 3 of 5, then 5 and 3
     assert (table.won, table.lost, table.tied) == (1, 0, 0)
+    assert (table.n, table.unchanged) == (2, 1)
     assert first_and_kept([unscored]).means == {}
 
 
@@ -343,7 +344,7 @@ def test_a_model_that_prefers_the_same_version_in_both_orders_is_counted_and_ano
     row = blind_table(by_model([*steady, *biased])).rows["model"]
 
     assert (row["kept"], row["first"], row["inconsistent"], row["n"]) == (1, 0, 1, 2)
-    assert row["difficulty_kept"] == {"easy": 1, "medium": 1, "hard": 0}
+    assert row["difficulty_kept"] == {"easy": 3, "medium": 1, "hard": 0}  # of both orders
     assert by_model(made(judge=True)) == []  # the first version was kept: nothing to compare
 
 
