@@ -210,8 +210,35 @@ def test_postgresql_keeps_provenance_and_an_older_schema_is_brought_up(postgresq
     engine = create_engine(postgresql)
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE drafts DROP COLUMN provenance"))
+        connection.execute(text("ALTER TABLE turns DROP COLUMN quizzed"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0025'"))
     SqlRecords.open(postgresql, upgrade=True).engine.dispose()
     with engine.begin() as connection:
         assert connection.execute(text("SELECT provenance FROM drafts")).scalar() is None
     engine.dispose()
+
+
+def test_who_signs_sees_that_a_model_wrote_it_from_what_and_what_nobody_checked(staff: Staff, tmp_path: Path) -> None:
+    browser = staff.logged_in("ada", "curator")
+    folder = _draft(tmp_path / "d", "to-be-signed")
+    content = yaml.safe_load((folder / "draft.yaml").read_text(encoding="utf-8"))
+    content["provenance"]["to-be-signed"][0]["unchecked"] = True
+    assert _submit(staff, _draft(folder, **content)).exit_code == 0
+
+    for page in ("to-sign/text?what=pair%20to-be-signed%20de", "pairs/to-be-signed"):
+        browser.open(f"{CONSOLE}/{page}")
+        assert "written by offline-model" in browser.text
+        assert QUOTED in browser.text
+        assert "1 sentence was not compared with the documents." in browser.text
+        assert "unchecked" in browser.text
+
+
+def test_a_discussions_model_is_named_in_lists_editor_and_where_it_is_signed(staff: Staff, tmp_path: Path) -> None:
+    browser = staff.logged_in("ada", "curator")
+    assert _submit(staff, _draft(tmp_path / "d", "discussed", provenance={})).exit_code == 0
+
+    for page in ("to-sign", "to-sign/text?what=pair%20discussed%20de", "pairs/discussed"):
+        browser.open(f"{CONSOLE}/{page}")
+        assert "Written by offline-model, not by a person" in browser.text
+    browser.open(f"{CONSOLE}/pairs?q=discussed")
+    assert "by offline-model" in browser.text
