@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from errno import EINVAL
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -22,6 +23,10 @@ _CONTROLS = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 )
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class OddYaml(yaml.YAMLError):
+    """YAML of which nothing can be made; the message says why."""
 
 
 class Record(BaseModel):
@@ -81,6 +86,8 @@ def unreadable(error: Exception) -> str:
     """Return in a few words why a file cannot be read."""
     if isinstance(error, UnicodeDecodeError):
         return f"it is no UTF-8 text (byte {error.start})"
+    if isinstance(error, OddYaml):
+        return str(error)
     known: dict[type[Exception], str] = {
         FileNotFoundError: "there is no such file",
         IsADirectoryError: "it is a folder",
@@ -160,6 +167,23 @@ def as_lines(records: Iterable[Any]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
+def load_yaml(path: Path) -> Any:
+    """Return what a YAML file says; pipes and devices are not waited for.
+
+    Raises:
+        OSError, UnicodeDecodeError, yaml.YAMLError: It cannot be read; `unreadable` says why.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(EINVAL, "it is no regular file")
+    text = path.read_text(encoding="utf-8")
+    try:
+        return yaml.safe_load(text)
+    except RecursionError:
+        raise OddYaml("it is nested too deeply") from None
+    except ValueError as error:  # such as a day that there is not
+        raise OddYaml(f"it holds a value that is none: {str(error).splitlines()[0][:100]}") from None
+
+
 def read_record(path: Path, kind: type[R], problem: str, *, invalid: str = "") -> R:
     """Read a YAML file as a record.
 
@@ -167,7 +191,7 @@ def read_record(path: Path, kind: type[R], problem: str, *, invalid: str = "") -
         BadData: With `problem`, or with `invalid` where it is YAML of another shape; ``{reason}`` says what is wrong.
     """
     try:
-        return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return kind.model_validate(load_yaml(path))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
         if invalid and isinstance(error, ValidationError):
             raise BadData(invalid.replace("{reason}", first_fault(error))) from error

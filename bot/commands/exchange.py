@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,13 +19,16 @@ from pydantic import TypeAdapter, ValidationError
 from bot.catalog.catalog import Pair, Review, locate
 from bot.editorial.candidate import Candidate
 from bot.editorial.exchange import Change, changes_in, check_out, other_files, read_record
-from bot.editorial.pair_fields import unknown_names
+from bot.editorial.pair_fields import MOST_OTHER, fields_of, seen_texts, too_long, unknown_names
 from bot.editorial.people import Person
 from bot.editorial.workbench import Backing, Draft, Provenance, Stale, pair_hash
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
+from bot.text import without_unseen
 from bot.web.staff.wiring import make_people, make_workbench
 from bot.wiring import make_releases
+
+_MARKUP = re.compile(r"</?[a-z!][^<>]*>|\]\(|\b(?:https?|mailto|tel|javascript|data):\S|\bwww\.\S", re.IGNORECASE)
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 
@@ -90,11 +95,27 @@ class HandedIn:
     backings: Sequence[Mapping[str, Any]] = ()
 
 
-def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Settings) -> str:
-    """Put pairs into the queue of the console as drafts, all or none; return the name of who handed them in.
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of pairs that were handed in.
 
-    What they say of their approval does not count. Nobody's work is overwritten: where there is a draft already, or the
-    pair is not one that this console can hold, nothing is stored.
+    Attributes:
+        by: Name of who handed them in.
+        cleaned: By pair, the fields out of which characters were taken that no screen shows.
+        marked: By pair, the fields that hold markup or a link; they stay as they are, and are shown as they are.
+    """
+
+    by: str
+    cleaned: Mapping[str, Sequence[str]]
+    marked: Mapping[str, Sequence[str]]
+
+
+def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Settings) -> Receipt:
+    """Put pairs into the queue of the console as drafts, all or none.
+
+    What they say of their approval does not count, and what no screen shows is taken out, as of what is pasted there.
+    Nobody's work is overwritten: where there is a draft already, or the pair is not one that this console can hold,
+    nothing is stored.
 
     Raises:
         BadData: `by` is no curator, a pair cannot be a draft, or its provenance cannot be read.
@@ -102,7 +123,11 @@ def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Setti
     """
     person = _editor(settings, by)
     candidate = _candidate(catalog, settings)
-    drafts = [_handed_in(each, candidate) for each in pairs]
+    counts = Counter((each.language, each.pair.id) for each in pairs)
+    if twice := [id_ for (_, id_), count in counts.items() if count > 1]:
+        raise BadData(f"Nothing is stored: the file names the pair {twice[0]!r} twice. Leave one of them out.")
+    seen = [_seen(each) for each in pairs]
+    drafts = [_handed_in(each, candidate, person) for each, _ in seen]
     try:
         make_workbench(settings).add_all(drafts, by=person, now=_now())
     except Stale:
@@ -110,10 +135,68 @@ def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Setti
             "Nothing is stored: there is a draft of one of these pairs already. Finish it in the console, or give "
             "it up."
         ) from None
-    return person.name
+    return Receipt(
+        person.name,
+        {each.pair.id: names for each, names in seen if names},
+        {each.pair.id: names for each, _ in seen if (names := _marked(each.pair))},
+    )
 
 
-def _handed_in(each: HandedIn, candidate: Candidate) -> Draft:
+def losses(catalog: str, pairs: Sequence[HandedIn], *, settings: Settings) -> list[str]:
+    """Return what released pairs have and these lack, a line for each pair that would lose something with them."""
+    candidate = _candidate(catalog, settings)
+    lines = []
+    for each in pairs:
+        before = candidate.released_pair(each.language, each.pair.id)
+        if before is None:
+            continue
+        kept = {variant.text for variant in each.pair.variants}
+        gone = {
+            "variants": (sum(variant.text not in kept for variant in before.variants), len(before.variants)),
+            "extracts": (len(before.extracts) - len(each.pair.extracts), len(before.extracts)),
+            "quizzes": (len(before.quizzes) - len(each.pair.quizzes), len(before.quizzes)),
+        }
+        told = ", ".join(f"{lost} of {had} {name}" for name, (lost, had) in gone.items() if lost > 0)
+        if told:
+            lines.append(
+                f"with this draft, pair {each.pair.id} {each.language} loses {told}. Give it up in the console and "
+                "mend the file, if that is not meant."
+            )
+    return lines
+
+
+def _seen(each: HandedIn) -> tuple[HandedIn, list[str]]:
+    """Return a pair as a screen shows it, and the names of what had more in it."""
+    read = each.pair.model_dump(mode="json")
+    clean = _without_unseen(read)
+    backings, written_by = _without_unseen(list(each.backings)), without_unseen(each.written_by)
+    names = [name for name, value in read.items() if value != clean[name]]
+    names += ["provenance"] if backings != list(each.backings) else []
+    names += ["drafted_by"] if written_by != each.written_by else []
+    try:
+        return HandedIn(each.language, Pair.model_validate(clean), written_by, backings), names
+    except ValidationError as error:
+        empty = ".".join(map(str, error.errors()[0]["loc"]))
+        raise BadData(
+            f"The pair {each.pair.id!r} has nothing in {empty} that a screen shows. Write it, or leave it out."
+        ) from None
+
+
+def _without_unseen(value: Any) -> Any:
+    """Return a JSON value in whose texts nothing is left that no screen shows."""
+    if isinstance(value, str):
+        return without_unseen(value)
+    if isinstance(value, Mapping):
+        return {key: _without_unseen(each) for key, each in value.items()}
+    return [_without_unseen(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _marked(pair: Pair) -> list[str]:
+    """Return the fields of what patients read that hold markup or a link."""
+    return list(dict.fromkeys(name for name, text in seen_texts(pair) if _MARKUP.search(text)))
+
+
+def _handed_in(each: HandedIn, candidate: Candidate, person: Person) -> Draft:
     if each.language not in candidate.base.catalogs:
         have = ", ".join(candidate.base.catalogs)
         raise BadData(f"{candidate.exam} has no language {each.language!r} (it has {have}). Choose one with `--lang`.")
@@ -128,6 +211,18 @@ def _handed_in(each: HandedIn, candidate: Candidate) -> Draft:
             f"What the sentences of {each.pair.id!r} were written from cannot be read ({error.error_count()} faults). "
             "Draft it anew."
         ) from None
+    told = [
+        text
+        for backing in backings
+        for text in (backing.sentence, *(part for each in backing.quotations for part in (each.text, each.title)))
+    ]
+    long = [*too_long(fields_of(each.pair)), *(["provenance"] if max(map(len, told), default=0) > MOST_OTHER else [])]
+    long += ["drafted_by"] if len(each.written_by) > MOST_OTHER else []
+    if long:
+        raise BadData(
+            f"The pair {each.pair.id!r} is too long in {', '.join(long[:3])}: {MOST_OTHER:,} characters are the most "
+            "of a text. Shorten it."
+        )
     known = candidate.drafts.get((each.language, each.pair.id))
     if known is not None:
         raise UserFixable(
@@ -137,7 +232,7 @@ def _handed_in(each: HandedIn, candidate: Candidate) -> Draft:
     released = candidate.released_pair(each.language, each.pair.id)
     pair = each.pair.model_copy(update={"review": Review()})
     base = pair_hash(released) if released is not None else ""
-    provenance = Provenance(each.written_by, backings) if each.written_by or backings else None
+    provenance = Provenance(each.written_by, backings, person.name) if each.written_by or backings else None
     return Draft(candidate.exam, each.language, pair.id, pair.model_dump(mode="json"), base, provenance=provenance)
 
 

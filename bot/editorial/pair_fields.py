@@ -17,6 +17,8 @@ from bot.catalog.quiz import Quiz
 
 TEXTS = ("question", "short_answer", "answer", "easy_answer")
 COUNTRY_TEXTS = TEXTS[1:]
+# Characters: no text that patients read is longer, and pages that compare texts must not hold the service up.
+MOST_LONG, MOST_OTHER = {"variants": 400_000}, 10_000
 NAMES = ("facets", "related", "same_as")  # words or ids with commas between
 SOURCE = tuple(Source.model_fields)
 # What is wrong with a field, in a word, by the kind of error.
@@ -156,6 +158,11 @@ def fields_of(pair: Pair) -> dict[str, str]:
         found |= {f"countries.{country}.{name}": _text(getattr(text, name)) for name in COUNTRY_TEXTS}
         found[f"countries.{country}.extracts"] = "\n".join(map(_extract_line, text.extracts))
     return {name: tidy(value) for name, value in found.items()}
+
+
+def too_long(fields: Mapping[str, str]) -> list[str]:
+    """Return the fields that hold more than any text needs."""
+    return [name for name, text in fields.items() if len(text) > MOST_LONG.get(name, MOST_OTHER)]
 
 
 def drops(quiz: Quiz) -> str:

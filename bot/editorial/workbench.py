@@ -55,10 +55,17 @@ class Backing:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a drafted text comes from that nobody typed: who wrote it, and from what, sentence by sentence."""
+    """Where a drafted text comes from that was not typed in the console, as the file says that somebody handed in.
+
+    Attributes:
+        written_by: Who wrote it: nobody has checked that.
+        backings: From what, sentence by sentence.
+        handed_in_by: Name of who answers for the file.
+    """
 
     written_by: str
     backings: tuple[Backing, ...] = ()
+    handed_in_by: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from bot import BadData, Pair
-from harness.files import Record, first_fault, unreadable
+from harness.files import Record, first_fault, load_yaml, unreadable
 
 DRAFT = "draft.yaml"
 MOST_BYTES = 2_000_000
@@ -42,7 +42,7 @@ def read_submission(path: Path) -> Submission:
     try:
         if file.stat().st_size > MOST_BYTES:
             raise BadData(f"{file} has {file.stat().st_size:,} bytes, and {MOST_BYTES:,} are the most. {remedy}")
-        read = yaml.safe_load(file.read_text(encoding="utf-8"))
+        read = load_yaml(file)
         if isinstance(read, dict) and "pairs" not in read and "question" in read:
             read = {"pairs": [read]}
         return Submission.model_validate(read)

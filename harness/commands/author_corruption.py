@@ -97,7 +97,12 @@ def forms(
             if not filled:
                 raise BadData(f"{folder} holds no filled form. Save copies of {folder / FORM} as form-NAME.csv.")
             found += [(path, _final_is_a(folder)) for path in filled]
-        _show_tally(tally(found, texts))
+        said = tally(found, texts)
+        if not said.n:
+            raise BadData(f"Nobody has filled in {said.blank[0]} or another form here. Fill in the column `answer`.")
+        _show_tally(said)
+        for path in said.blank:
+            print(f"Not counted: {path} has no answer yet.")
 
 
 def _final_is_a(folder: Path) -> bool:

@@ -109,7 +109,7 @@ def rank(
     """Rank texts by how far each helps a small evaluator to solve tasks on its pair; people rank beside it."""
     from harness.authoring.ranking.asking import Plan, gather, load_texts
     from harness.authoring.ranking.evaluators import EmbeddingEvaluator
-    from harness.authoring.ranking.raters import FEWEST, Form, compared, read_ranks
+    from harness.authoring.ranking.raters import FEWEST, Form, compared, read_all_ranks
     from harness.authoring.ranking.report import Ranked, as_json, write_result
     from harness.authoring.ranking.study import EXPERT, Study, run_study
     from harness.authoring.ranking.tasks import attached, read_candidates, read_quizzes, rule_items
@@ -138,6 +138,9 @@ def rank(
         _merge(candidates, wrote.candidates, None)
         complete = [id_ for id_ in pair_ids if all(id_ in of for of in candidates.values())]
         candidates = {name: {id_: of[id_] for id_ in complete} for name, of in candidates.items()}
+        # Before anything is trained, which takes long.
+        form = Form(catalog, candidates, words.form.heading, means.shuffle)
+        ranks = read_all_ranks(means.ranks or (), form)
         items: list[Item] = [
             *rule_items(catalog, complete, words.rules),
             *wrote.items,
@@ -145,8 +148,6 @@ def rank(
             *attached([catalog.pair(id_) for id_ in complete]),
         ]
         study = Study(catalog, candidates, items, words, reading, means.folds, means.shuffle)
-        form = Form(catalog, candidates, words.form.heading, means.shuffle)
-        ranks = [read_ranks(path, form) for path in means.ranks or ()]
         outcome = run_study(study, evaluator)
         people = compared(ranks, outcome, study.systems, seed=means.shuffle) if ranks else None
         hashes = {one.id: one.hash for one in plan.asks()}

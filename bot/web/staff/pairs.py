@@ -25,6 +25,7 @@ from bot.editorial.pair_fields import (
     marks_of,
     seen_texts,
     tidy,
+    too_long,
     touched,
     unknown_names,
 )
@@ -40,8 +41,6 @@ from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit
 
-# Characters: no text that patients read is longer, and pages that compare texts must not hold the service up.
-MOST_LONG, MOST_OTHER = {"variants": 400_000}, 10_000
 MOST_ID = 80
 MOST_DIGITS = 3  # of the number of a source
 TRIES = 3  # while others decide at the same moment
@@ -422,7 +421,7 @@ class Pairs(Area):
             side.pair = pair
         # What rules took out of a patient's question stands there as a mark: it is no way to ask.
         marked = {name: fields.get(name, "") for name in ("question", "variants")}
-        side.flaws |= {name: "long" for name, text in fields.items() if len(text) > MOST_LONG.get(name, MOST_OTHER)}
+        side.flaws |= dict.fromkeys(too_long(fields), "long")
         side.flaws |= {name: "mark" for name, text in marked.items() if MARK.search(text)}
         new = _new_lines(fields, known)
         side.copies = self._adder.copies(new, language, besides=pair_id)

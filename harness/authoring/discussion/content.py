@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from bot import BadData, Catalog, Pair
 from harness.authoring.discussion.conversation import Conversation
 from harness.authoring.discussion.texts import DiscussionTexts, Sections, Task
-from harness.files import first_fault, unreadable
+from harness.files import first_fault, load_yaml, unreadable
 
 SAMPLE = "Draft by a language model after a discussion of two agents. SAMPLE CONTENT, NOT APPROVED BY ANY CLINICIAN."
 WORDS = 90  # of an answer whose pair has no target
@@ -70,7 +70,7 @@ def find_pair(id_: str, catalog: Catalog) -> PairDraft:
 def read_draft(name: str) -> PairDraft:
     """Read a draft from a YAML file in the form of a pair, or of a catalog with one; raise BadData for all else."""
     try:
-        record = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
+        record = load_yaml(Path(name))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadData(f"{name} cannot be read ({unreadable(error)}). Give a draft in the form of a pair.") from error
     whole = record if isinstance(record, dict) else {}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bot import BadData, fold
 from harness.authoring.discussion.texts import FormTexts, Sections
-from harness.files import unreadable
+from harness.authoring.filled import read_form_rows
 
 FORM = "form.csv"
 COLUMNS = ("question", "text", "asks", "options", "answer")
@@ -43,7 +43,7 @@ def rating_form(texts: FormTexts) -> str:
 
 @dataclass
 class Tally:
-    """What raters said, as counts of answers; `n` forms.
+    """What raters said, as counts of answers; `n` forms, and those that nobody has filled in.
 
     Attributes:
         preferred: Of ``initial`` and ``final``.
@@ -52,6 +52,7 @@ class Tally:
     """
 
     n: int = 0
+    blank: list[Path] = field(default_factory=list)
     preferred: Counter[str] = field(default_factory=Counter)
     captured: Mapping[str, Counter[str]] = field(default_factory=lambda: {"initial": Counter(), "final": Counter()})
     harmful: Mapping[str, Counter[str]] = field(default_factory=lambda: {"initial": Counter(), "final": Counter()})
@@ -67,6 +68,9 @@ def tally(forms: Sequence[tuple[Path, bool]], texts: FormTexts) -> Tally:
     found = Tally()
     for path, is_a in forms:
         answers = _answers(path, texts)
+        if not answers:
+            found.blank.append(path)
+            continue
         of = {"A": "final" if is_a else "initial", "B": "initial" if is_a else "final"}
         found.n += 1
         found.preferred[of[answers["preferred", ""]]] += 1
@@ -78,13 +82,13 @@ def tally(forms: Sequence[tuple[Path, bool]], texts: FormTexts) -> Tally:
 
 
 def _answers(path: Path, texts: FormTexts) -> dict[tuple[str, str], str]:
-    try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadData(f"{path} cannot be read ({unreadable(error)}). Give a form that was filled in.") from error
+    """Return what a form says; nothing where no answer is filled in."""
+    rows = [row for _, row in read_form_rows(path, ("question", "text", "answer"), f"a copy of {FORM}")]
+    if rows and not any(row["answer"].strip() for row in rows):
+        return {}
     answers: dict[tuple[str, str], str] = {}
     for row in rows:
-        key, letter, said = (str(row.get(name) or "").strip() for name in ("question", "text", "answer"))
+        key, letter, said = (row[name].strip() for name in ("question", "text", "answer"))
         question = texts.questions.get(key)
         if question is None:
             raise BadData(f"{path} asks {key!r}, which no form asks. Fill in a copy of {FORM}.")

@@ -6,11 +6,13 @@ A file that cannot be read is left out and said, in one line; only a folder in w
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +20,14 @@ from typing import Any
 import yaml
 
 from bot import BadData, MissingExtra, data_folder
+from harness.authoring.evidence.hidden import drop_hidden_html, drop_hidden_word, without_comments
 from harness.files import unreadable, without_controls
 
 MOST_BYTES = 25_000_000  # of one file; a leaflet has a hundredth of it
 MOST_UNPACKED = 100_000_000  # bytes that a DOCX may come to
 MOST_TEXT = 2_000_000  # characters of one document
 MOST_FILES = 1_000
+_HIDDEN = (".", "~$")  # how names begin of what belongs to the system, or is open in Word
 HEADING_WORDS = 9  # a line on its own with no more words, and no full stop, is a heading
 FULL = 0.75  # of the widest line: a shorter one that ends a sentence ends a paragraph
 REPEATED_ON = 3  # pages: what stands at the same edge of so many is no text but a running head
@@ -114,17 +118,20 @@ def locate_documents(documents: str | Path) -> Path:
 def read_documents(folder: Path) -> Collection:
     """Read all documents of a folder and the folders in it, in the order of their names.
 
+    Links that lead out of the folder are not followed: who may put files there need not be who may read others.
+
     Raises:
         BadData: There are none, too many, or none that can be read.
         MissingExtra: A library that reads one of them is not installed.
     """
-    paths = sorted(each for each in folder.rglob("*") if each.is_file() and not _is_hidden(each, folder))
+    paths, left_out = _files(folder)
     known = [each for each in paths if each.suffix.lower() in _READERS]
     kinds = ", ".join(sorted(_READERS))
     if not known:
+        why = "".join(f"; {name}: {why}" for name, why in list(left_out.items())[:1])
         raise BadData(
-            f"{folder} holds no document ({len(paths)} files, none ends in {kinds}). Give `--documents` the folder "
-            "of your leaflets and SOPs."
+            f"{folder} holds no document ({len(paths)} files, none ends in {kinds}{why}). Give `--documents` the "
+            "folder of your leaflets and SOPs."
         )
     if len(known) > MOST_FILES:
         raise BadData(
@@ -132,15 +139,15 @@ def read_documents(folder: Path) -> Collection:
         )
     found: list[Document] = []
     others = [each for each in paths if each not in known]
-    left_out = {each.relative_to(folder).as_posix(): f"it does not end in {kinds}" for each in others}
+    left_out |= {_name(each, folder): f"it does not end in {kinds}" for each in others}
     for path in known:
-        name = path.relative_to(folder).as_posix()
+        name = _name(path, folder)
         try:
             found.append(_document(path, name))
         except Unreadable as error:
             left_out[name] = str(error)
     if not found:
-        name, why = next((name, left_out[name]) for path in known if (name := path.relative_to(folder).as_posix()))
+        name, why = next((name, left_out[name]) for path in known if (name := _name(path, folder)) in left_out)
         raise BadData(
             f"None of the {len(known)} documents in {folder} can be used; {name}: {why}. Put the document as text "
             "into the folder, then run this again."
@@ -148,8 +155,39 @@ def read_documents(folder: Path) -> Collection:
     return Collection(folder, tuple(found), left_out)
 
 
-def _is_hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith((".", "~$")) for part in path.relative_to(folder).parts)
+def _files(folder: Path) -> tuple[list[Path], dict[str, str]]:
+    """Return the files of a folder in the order of their names, and by name why others are left out."""
+    inside = folder.resolve()
+    found: list[Path] = []
+    left_out: dict[str, str] = {}
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [each for each in folders if not each.startswith(_HIDDEN)]
+        for name in (*folders, *names):
+            path = Path(parent, name)
+            if name.startswith(_HIDDEN) or (path.is_dir() and not path.is_symlink()):
+                continue
+            if why := _no_file_of(inside, path):
+                left_out[_name(path, folder)] = why
+            else:
+                found.append(path)
+    return sorted(found), dict(sorted(left_out.items()))
+
+
+def _name(path: Path, folder: Path) -> str:
+    return without_controls(path.relative_to(folder).as_posix())
+
+
+def _no_file_of(folder: Path, path: Path) -> str:
+    """Return why a path is no file of a folder; empty where it is one."""
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError):  # a circle of links
+        return "it is a link that leads nowhere"
+    if not real.is_relative_to(folder):
+        return "it is a link that leads out of the folder; copy the document into it"
+    if real.is_dir():
+        return "it is a link to a folder"
+    return "" if real.is_file() else "it is no regular file"
 
 
 def _document(path: Path, name: str) -> Document:
@@ -277,6 +315,7 @@ def _docx(path: Path, _: bytes) -> _Read:
         if unpacked > MOST_UNPACKED:
             raise Unreadable(f"it unpacks to {unpacked:,} bytes, and {MOST_UNPACKED:,} are the most")
         document = docx.Document(str(path))
+        drop_hidden_word(document)
         for item in document.iter_inner_content():
             if isinstance(item, Table):
                 rows = (" – ".join(dict.fromkeys(cell.text.strip() for cell in row.cells)) for row in item.rows)
@@ -302,12 +341,15 @@ def _html(path: Path, raw: bytes) -> _Read:
         import trafilatura
     except ImportError as error:
         raise MissingExtra(feature="Reading HTML", extra="authoring") from error
-    page = _decoded(raw)
+    page = trafilatura.load_html(_decoded(raw))
+    if page is None:
+        raise Unreadable("there is no text in it")
+    drop_hidden_html(page)
+    about = trafilatura.extract_metadata(deepcopy(page))
     # Recall before precision: leaflets are pages without much around their text.
     text = trafilatura.extract(page, output_format="markdown", favor_recall=True, include_comments=False)
     if not text:
         raise Unreadable("there is no text in it")
-    about = trafilatura.extract_metadata(page)
     publisher = about.sitename or about.author or ""
     return _Read(list(_markdown_blocks(text)), about.title or "", publisher, _first_year(about.date))
 
@@ -322,6 +364,8 @@ def _markdown(path: Path, raw: bytes) -> _Read:
         except yaml.YAMLError as error:
             raise Unreadable(f"its head cannot be read ({unreadable(error)})") from error
         said = read if isinstance(read, dict) else {}
+    if path.suffix.lower() == ".md":
+        text = without_comments(text)
     title = str(said.get("title") or next((line[2:] for line in text.splitlines() if line.startswith("# ")), ""))
     return _Read(list(_markdown_blocks(text)), title, str(said.get("publisher") or ""), _first_year(said.get("year")))
 

@@ -5,15 +5,14 @@ Four grades and the number of statements that nothing supports, in a form a rate
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot import BadData
+from harness.authoring.filled import read_form_rows
 from harness.files import unreadable
 
 # The paper's section 3.6, best first: accurate and complete; some details missing; lacks key information; inaccurate.
@@ -94,17 +93,16 @@ def read_form(path: Path, answers: Mapping[str, Answer]) -> list[Graded]:
     Raises:
         BadData: It cannot be read, or a row says what no form may.
     """
-    try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadData(f"{path} cannot be read ({unreadable(error)}). Give a form that `--form` wrote.") from error
     found: list[Graded] = []
     seen: set[str] = set()
-    for number, row in enumerate(rows, 2):
-        id_, grade = (row.get("id") or "").strip(), (row.get("grade") or "").strip().casefold()
-        said = (row.get("unsupported") or "").strip()
+    for number, row in read_form_rows(path, ("id", "grade", "unsupported"), "a form that `--form` wrote"):
+        id_, grade = row["id"].strip(), row["grade"].strip().casefold()
+        said = row["unsupported"].strip()
         if id_ not in answers or id_ in seen:
-            raise BadData(f"{path}:{number} is of no answer of these drafts, or of one twice. Keep the form's rows.")
+            raise BadData(
+                f"{path}:{number} ({id_[:20]!r}) is of no answer of these drafts, or of one twice. Keep the form's "
+                "rows."
+            )
         seen.add(id_)
         if grade and grade not in GRADES:
             raise BadData(f"{path}:{number}: {grade!r} is no grade. Grades: {', '.join(GRADES)}.")

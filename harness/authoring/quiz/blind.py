@@ -18,9 +18,9 @@ from typing import Any, Literal
 import numpy as np
 
 from bot import BadData
+from harness.authoring.filled import read_form_rows
 from harness.authoring.quiz.asking import DIFFICULTIES, Difficulty, Quiz
 from harness.authoring.quiz.making import Track
-from harness.files import unreadable
 from harness.judging.agreement import MISSING, Ratings, cohen, percentage, point
 from harness.labelling.exchange import formula_safe
 
@@ -93,7 +93,7 @@ def read_forms(files: Sequence[Path], tracks: Sequence[Track]) -> list[Judgement
     compared = {track.id for track in tracks if track.compared is not None}
     found: dict[tuple[str, str], Judgement] = {}
     for file in files:
-        for number, row in _rows(file):
+        for number, row in read_form_rows(file, COLUMNS[:-1], "a copy of `blind.csv`"):
             better = GIVEN.get(row["better"].strip().lower())
             if better == "":
                 continue
@@ -108,18 +108,6 @@ def read_forms(files: Sequence[Path], tracks: Sequence[Track]) -> list[Judgement
                 raise BadData(f"{file}:{number} has {what}. Write a name as rater, and a, b or tie as better.")
             found[rater, quiz] = _judgement(file, number, row, better)
     return list(found.values())
-
-
-def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            lacking = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-            if lacking:
-                raise BadData(f"{file} has no column {lacking[0]!r}. Give a `blind.csv` that was filled in.")
-            return [(reader.line_num, {name: row.get(name) or "" for name in COLUMNS}) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadData(f"{file} cannot be read ({unreadable(error)}). Give a `blind.csv` that was filled in.") from error
 
 
 def _judgement(file: Path, number: int, row: Mapping[str, str], better: str) -> Judgement:

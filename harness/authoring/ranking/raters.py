@@ -22,9 +22,9 @@ from scipy.special import stdtrit
 from scipy.stats import rankdata
 
 from bot import BadData, Catalog
+from harness.authoring.filled import read_form_rows
 from harness.authoring.ranking.evaluators import Floats
 from harness.authoring.ranking.study import EXPERT, Outcome, Test, Texts, friedman
-from harness.files import unreadable
 from harness.judging.agreement import MISSING, Estimate, Ratings, alpha_ordinal, estimate, kendall_tau
 from harness.labelling.exchange import formula_safe
 from harness.statistics import Interval
@@ -91,6 +91,17 @@ class Ranks:
     given: Mapping[str, Mapping[str, int]]
 
 
+def read_all_ranks(paths: Sequence[Path], form: Form) -> list[Ranks]:
+    """Read the forms of several people; raise BadData as `read_ranks`, or where two have one name."""
+    _require_own_names([path.stem for path in paths])
+    return [read_ranks(path, form) for path in paths]
+
+
+def _require_own_names(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        raise BadData(f"Two forms have the name {max(names, key=names.count)!r}. Name each after who ranked.")
+
+
 def read_ranks(path: Path, form: Form) -> Ranks:
     """Read a form that was filled in.
 
@@ -99,7 +110,7 @@ def read_ranks(path: Path, form: Form) -> Ranks:
     """
     given: dict[str, dict[str, int]] = {}
     known = {example: form.letters(example) for example in form.examples}
-    for number, row in _rows(path):
+    for number, row in read_form_rows(path, FIELDS[:5], "the `form.csv` of this ranking"):
         place = f"{path}:{number}"
         example, letter, rank = row["example"].strip(), row["text"].strip(), row["rank"].strip()
         system = known.get(example, {}).get(letter)
@@ -126,24 +137,6 @@ def read_ranks(path: Path, form: Form) -> Ranks:
     if len(given) < FEWEST:
         raise BadData(f"{path} ranks {len(given)} examples; agreement needs at least {FEWEST}. Rank some more.")
     return Ranks(path.stem, given)
-
-
-def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a table with commas, semicolons or tabs, with the numbers of their lines."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} cannot be read ({unreadable(error)}). Give a form as CSV (UTF-8).") from error
-    head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    missing = [name for name in FIELDS[:5] if name not in (reader.fieldnames or ())]
-    if missing:
-        raise BadData(f"{path} has no column {missing[0]!r}. Give a form that `--form` wrote, filled in.")
-    try:
-        return [(reader.line_num, {name: row.get(name) or "" for name in FIELDS}) for row in reader]
-    except csv.Error as error:
-        raise BadData(f"{path} is no table ({error}). Give a form that `--form` wrote, filled in.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +201,7 @@ def compared(raters: Sequence[Ranks], outcome: Outcome, systems: Sequence[str], 
         seed: Fixes the intervals of alpha.
     """
     names = [one.rater for one in raters]
-    if len(set(names)) < len(names):
-        raise BadData(f"Two forms have the name {max(names, key=names.count)!r}. Name each after who ranked.")
+    _require_own_names(names)
     examples = sorted({example for one in raters for example in one.given})
     ranks = {  # shape (systems,) each
         example: {one.rater: np.array([one.given[example][name] for name in systems], dtype=np.float64)

@@ -237,7 +237,7 @@ def test_forms_are_counted_for_the_text_that_was_behind_the_letter(tmp_path: Pat
         (filled(harmful_B=""), "harmful B has the answer ''"),
         ("\n".join(filled().splitlines()[:-1]), "has no line for harmful B"),
         (filled().replace("agreed", "liked"), "asks 'liked', which no form asks"),
-        ("", "has no line for agreed"),
+        ("", "has no column 'question'"),
     ],
 )
 def test_a_form_that_is_not_filled_in_is_refused_with_the_place(tmp_path: Path, content: str, said: str) -> None:

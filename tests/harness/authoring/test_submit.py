@@ -63,7 +63,7 @@ def test_a_curator_sees_where_each_sentence_comes_from_also_after_editing(staff:
     assert done.stdout.splitlines()[0] == "pair vaccination de: draft, handed in by Ada."
 
     browser.open(f"{CONSOLE}/pairs/vaccination")
-    assert "Where 1 sentence comes from; written by offline-model" in browser.text
+    assert "Where 1 sentence comes from; the file that Ada handed in names offline-model as its writer" in browser.text
     assert QUOTED in browser.text
     assert "SOP Impfung, p. 2" in browser.text
     assert "no longer in the text like this" not in browser.text
@@ -89,7 +89,7 @@ def test_what_a_discussion_leaves_in_its_folder_is_handed_in_as_it_is(staff: Sta
 
     assert kept.pair is not None
     assert (kept.pair.answer, kept.pair.variants, bool(kept.base)) == ("Neu gesagt.", known.variants, True)
-    assert kept.provenance == Provenance("offline-model")
+    assert kept.provenance == Provenance("offline-model", handed_in_by="Ada")
 
 
 def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tm
     assert kept.pair is not None
     assert kept.pair.model_copy(update={"quizzes": (), "review": known.review}) == known
     assert len(kept.pair.quizzes) == 1
-    assert kept.provenance == Provenance("scripted")
+    assert kept.provenance == Provenance("scripted", handed_in_by="Ada")
 
 
 def _handed_in(staff: Staff, folder: Path, pair_id: str) -> Draft:
@@ -227,7 +227,7 @@ def test_who_signs_sees_that_a_model_wrote_it_from_what_and_what_nobody_checked(
 
     for page in ("to-sign/text?what=pair%20to-be-signed%20de", "pairs/to-be-signed"):
         browser.open(f"{CONSOLE}/{page}")
-        assert "written by offline-model" in browser.text
+        assert "the file that Ada handed in names offline-model as its writer" in browser.text
         assert QUOTED in browser.text
         assert "1 sentence was not compared with the documents." in browser.text
         assert "unchecked" in browser.text
@@ -237,8 +237,52 @@ def test_a_discussions_model_is_named_in_lists_editor_and_where_it_is_signed(sta
     browser = staff.logged_in("ada", "curator")
     assert _submit(staff, _draft(tmp_path / "d", "discussed", provenance={})).exit_code == 0
 
-    for page in ("to-sign", "to-sign/text?what=pair%20discussed%20de", "pairs/discussed"):
+    for page in ("to-sign/text?what=pair%20discussed%20de", "pairs/discussed"):
         browser.open(f"{CONSOLE}/{page}")
-        assert "Written by offline-model, not by a person" in browser.text
-    browser.open(f"{CONSOLE}/pairs?q=discussed")
-    assert "by offline-model" in browser.text
+        assert "Handed in by Ada as a file, which names offline-model as its writer" in browser.text
+    for page in ("to-sign", "pairs?q=discussed"):
+        browser.open(f"{CONSOLE}/{page}")
+        assert "written by offline-model" in browser.text
+
+
+def test_a_draft_of_another_language_or_exam_is_refused(staff: Staff, tmp_path: Path) -> None:
+    staff.person("ada", "curator")
+    folder = _draft(tmp_path / "d", "elsewhere")
+
+    other = _submit(staff, folder, "--lang", "en")
+    assert (other.exit_code, other.stdout) == (2, "")
+    assert "is in 'de', and `--lang` says 'en'. Leave `--lang` out." in other.stderr
+    exam = _submit(staff, folder, "--catalog", "mammography")
+    assert exam.exit_code == 2
+    assert "is for 'content', and `--catalog` says 'mammography'" in exam.stderr
+    assert all(each.name != "elsewhere" for each in staff.console.tools.workbench.drafts("content"))
+
+
+def test_variants_that_a_draft_lacks_are_said_aloud_and_a_discussed_pair_keeps_them(
+    staff: Staff, tmp_path: Path
+) -> None:
+    browser = staff.logged_in("ada", "curator")
+    base = staff.console.tools.candidate().base.catalogs["en"]
+    bare, kept = base.pairs[0], base.pairs[1]
+    content = [{"id": bare.id, "question": bare.question, "answer": bare.answer}]
+    done = _submit(staff, _draft(tmp_path / "d", language="en", pairs=content, provenance={}))
+    assert done.exit_code == 0, done.output
+    assert f"LOOK: with this draft, pair {bare.id} en loses {len(bare.variants)} of {len(bare.variants)} variants" in (
+        done.stderr
+    )
+
+    texts = PairDraft(kept, base.ref, base.name).texts
+    draft = as_draft(PairDraft(kept, base.ref, base.name), texts, language="en", models=["offline-model"])
+    (tmp_path / "draft.yaml").write_text(draft, encoding="utf-8")
+    done = _submit(staff, tmp_path)
+    assert (done.exit_code, "LOOK" in done.stderr) == (0, False), done.output
+    browser.open(f"{CONSOLE}/pairs/{kept.id}")
+    save(browser, en__words_target="60")
+    (stored,) = [
+        each
+        for each in staff.console.tools.workbench.drafts("content")
+        if (each.language, each.name) == ("en", kept.id)
+    ]
+    assert stored.pair is not None
+    assert stored.version == 2
+    assert (stored.pair.variants, stored.pair.extracts) == (kept.variants, kept.extracts)

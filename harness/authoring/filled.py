@@ -1,0 +1,63 @@
+"""Forms that people have filled in, read as their spreadsheet stored them: one reader for all of them."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot import BadData
+from harness.files import unreadable
+
+MOST_BYTES = 20_000_000
+_DELIMITERS = ",;\t"
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def read_form_rows(path: Path, columns: Sequence[str], form: str) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a filled form with the numbers of their lines; rows without anything are passed over.
+
+    Commas, semicolons and tabs, UTF-8, UTF-16 and Windows-1252 are told apart: Excel writes what its language wants.
+
+    Args:
+        path: Of the form.
+        columns: That it must have; others are passed over.
+        form: What to give instead, for messages.
+
+    Raises:
+        BadData: It cannot be read, is no table, or lacks a column.
+    """
+    remedy = f"Give {form}, filled in."
+    try:
+        if path.exists() and not path.is_file():
+            raise BadData(f"{path} cannot be read (it is no file). {remedy}")
+        if path.stat().st_size > MOST_BYTES:
+            raise BadData(f"{path} has {path.stat().st_size:,} bytes, and {MOST_BYTES:,} are the most. {remedy}")
+        raw = path.read_bytes()
+        text = raw.decode(next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "utf-8"))
+    except OSError as error:
+        raise BadData(f"{path} cannot be read ({unreadable(error)}). {remedy}") from error
+    except UnicodeDecodeError as error:
+        try:
+            text = raw.decode("cp1252")
+        except UnicodeDecodeError:
+            raise BadData(f"{path} cannot be read ({unreadable(error)}). {remedy}") from error
+    skipped = 0
+    if text[:4].lower() == "sep=":  # for Excel, which also writes it
+        text, skipped = text.partition("\n")[2], 1
+    try:
+        delimiter = max(_DELIMITERS, key=lambda each: len({*_header(text, each)} & {*columns}))
+        if lacking := [name for name in columns if name not in _header(text, delimiter)]:
+            raise BadData(f"{path} has no column {lacking[0]!r}. {remedy}")
+        reader = csv.DictReader(io.StringIO(text, newline=""), _header(text, delimiter), delimiter=delimiter)
+        next(reader)
+        rows = [(reader.line_num + skipped, {name: row.get(name) or "" for name in columns}) for row in reader]
+    except csv.Error as error:
+        raise BadData(f"{path} is no table ({error}). {remedy}") from error
+    return [(number, row) for number, row in rows if any(cell.strip() for cell in row.values())]
+
+
+def _header(text: str, delimiter: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])]
