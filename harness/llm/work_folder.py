@@ -15,6 +15,7 @@ from bot import BadData
 from harness.files import append_durably, cut_unfinished, numbered_lines, writing
 from harness.llm.batch_files import Exported, ModelAnswer, read_answers, write_requests
 
+LONGEST_TOLD = 80  # characters of what differs between two works
 ANSWERS, PROMPTS = "answers.jsonl", "prompts.jsonl"
 
 
@@ -41,7 +42,9 @@ class WorkFolder:
             if file.is_file():
                 before = json.loads(file.read_text(encoding="utf-8"))
                 if before != identity:
-                    raise BadData(f"{path} holds work on something else ({_other(before)}). Choose another `--out`.")
+                    raise BadData(
+                        f"{path} holds work on something else: {_other(before, identity)}. Choose another `--out`."
+                    )
             else:
                 file.write_text(json.dumps(identity, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         except OSError as error:
@@ -89,6 +92,14 @@ class WorkFolder:
         write_requests(waiting, self.prompts_file, model=model, temperature=temperature)
 
 
-def _other(identity: object) -> str:
-    """Return what a folder says of its work, on one line and not endless."""
-    return " ".join(json.dumps(identity, ensure_ascii=False).split())[:200]
+def _other(before: object, now: Mapping[str, str]) -> str:
+    """Return what differs between the work of a folder and this, in words, on one line and not endless."""
+    if not isinstance(before, dict):
+        return "nothing that is known here"
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    return "; ".join(f"{name} there: {_short(before.get(name))}, now: {_short(now.get(name))}" for name in names)
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value if value not in (None, "") else "none").split())
+    return repr(text if len(text) <= LONGEST_TOLD else f"{text[:LONGEST_TOLD]}…")

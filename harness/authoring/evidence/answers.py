@@ -121,10 +121,10 @@ def reading_of(given: Sequence[Segment]) -> Callable[[str], Reading]:
         if found is None:
             raise Unusable("there is no JSON object with an answer in it")
         sentences = tuple(each for name in FIELDS for each in _sentences(found.get(name), name, given))
-        if not any(each.field == "answer" for each in sentences):
-            raise Unusable("its answer has no sentence")
         missing = found.get("missing")
         told = [each for each in missing if isinstance(each, str)] if isinstance(missing, list) else []
+        if not any(each.field == "answer" for each in sentences) and not told:
+            raise Unusable("its answer has no sentence")
         steps = found.get("reasoning")
         return Reading(steps if isinstance(steps, str) else "", sentences, tuple(told))
 
@@ -152,12 +152,19 @@ def _sentences(written: Any, name: TextField, given: Sequence[Segment]) -> list[
         if not isinstance(text, str) or not text.strip():
             continue
         listed = cited if isinstance(cited, list) else []
-        numbers = [number for number in listed if isinstance(number, int) and not isinstance(number, bool)]
+        numbers = [number for each in listed if (number := _number(each)) is not None]
         for sentence in sentences_of(" ".join(text.split())):
             found.append(_checked(name, sentence, numbers, given))
     if len(found) > MOST_SENTENCES:
         raise Unusable(f"{name} has {len(found)} sentences, and {MOST_SENTENCES} are the most")
     return found
+
+
+def _number(cited: Any) -> int | None:
+    """Return the number of a segment, also where it is written as text: ``"4"``, ``"[4]"``."""
+    if isinstance(cited, str) and (digits := re.fullmatch(r"\W*(\d{1,4})\W*", cited, re.ASCII)):
+        return int(digits[1])
+    return cited if isinstance(cited, int) and not isinstance(cited, bool) else None
 
 
 def _checked(name: TextField, text: str, numbers: Sequence[int], given: Sequence[Segment]) -> Sentence:

@@ -243,6 +243,9 @@ class Drafter:
         if reading is None:
             return replace(so_far, ended="no usable text was written")
         sentences = reading.sentences
+        if not any(each.field == "answer" for each in sentences):
+            ended = f"not in the documents: {'; '.join(reading.missing)}"
+            return replace(so_far, reasoning=reading.reasoning, missing=reading.missing, ended=ended)
         if plan.has("support"):
             sentences = yield from self._supported(plan, sentences, prompts)
         else:

@@ -109,3 +109,51 @@ def test_of_two_incomplete_answers_a_doubt_counts() -> None:
 def test_numbers_and_words_of_prose_are_no_verdicts() -> None:
     with pytest.raises(Unusable):
         Verdicts(2, "Ja", "Nein")("Von 2 Sätzen ist 1 belegt. Nein, 2024 noch nicht. Ja.")
+
+
+def test_segments_written_as_text_count_and_what_is_missing_ends_the_draft(tmp_path: Path) -> None:
+    _draft(tmp_path, "--without", "support")
+    cited = {**WRITTEN, "answer": [{"text": "Zwei Platten halten die Brust.", "segments": ["1"]}]}
+    (read,) = [_waiting(tmp_path)]
+    code, output = _draft(tmp_path, "--without", "support", answers={read: json.dumps(cited)})
+    assert (code, "it cites no segment" in output) == (0, False)
+
+    other = tmp_path / "other"
+    other.mkdir()
+    _draft(other)
+    honest = {"reasoning": "", "short_answer": [], "answer": [], "easy_answer": [], "missing": ["Was es kostet"]}
+    code, output = _draft(other, answers={_waiting(other): json.dumps(honest)})
+    assert code == 1
+    assert "There is no draft: not in the documents: Was es kostet." in output
+    assert "## Not in the documents" in output
+    assert not (other / "out" / "prompts.jsonl").read_text(encoding="utf-8")
+
+
+def test_an_answer_that_cannot_be_used_is_said_with_what_is_asked_again_and_what_to_do(tmp_path: Path) -> None:
+    _draft(tmp_path)
+    read = _waiting(tmp_path)
+
+    code, output = _draft(tmp_path, answers={read: "Das weiß ich nicht."})
+    assert code == 1
+    again = f"{read}#2"
+    assert (
+        f"The answer to {read} could not be used: there is no JSON object with an answer in it; asked again as {again}."
+        in output
+    )
+
+    code, output = _draft(tmp_path, answers={again: "Wirklich nicht."})
+    assert code == 1
+    assert "Nothing is asked a third time. Have it answered anew in another `--out`, or edit by hand." in output
+
+
+def test_a_folder_of_other_work_says_what_differs(tmp_path: Path) -> None:
+    _draft(tmp_path)
+    done = author(
+        *("draft", "--question", "Was kostet es?", "--documents", tmp_path / "docs", "--out", tmp_path / "out"),
+        *WITHOUT,
+    )
+
+    assert done.exit_code == 2
+    assert (
+        "holds work on something else: question there: 'Wie lange dauert es?', now: 'Was kostet es?'. " in done.stderr
+    )
