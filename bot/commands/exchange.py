@@ -142,6 +142,29 @@ def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Setti
     )
 
 
+def losses(catalog: str, pairs: Sequence[HandedIn], *, settings: Settings) -> list[str]:
+    """Return what released pairs have and these lack, a line for each pair that would lose something with them."""
+    candidate = _candidate(catalog, settings)
+    lines = []
+    for each in pairs:
+        before = candidate.released_pair(each.language, each.pair.id)
+        if before is None:
+            continue
+        kept = {variant.text for variant in each.pair.variants}
+        gone = {
+            "variants": (sum(variant.text not in kept for variant in before.variants), len(before.variants)),
+            "extracts": (len(before.extracts) - len(each.pair.extracts), len(before.extracts)),
+            "quizzes": (len(before.quizzes) - len(each.pair.quizzes), len(before.quizzes)),
+        }
+        told = ", ".join(f"{lost} of {had} {name}" for name, (lost, had) in gone.items() if lost > 0)
+        if told:
+            lines.append(
+                f"with this draft, pair {each.pair.id} {each.language} loses {told}. Give it up in the console and "
+                "mend the file, if that is not meant."
+            )
+    return lines
+
+
 def _seen(each: HandedIn) -> tuple[HandedIn, list[str]]:
     """Return a pair as a screen shows it, and the names of what had more in it."""
     read = each.pair.model_dump(mode="json")

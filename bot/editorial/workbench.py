@@ -42,11 +42,15 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Backing:
-    """What one sentence of a drafted text was written from; `field`: of the pair, such as ``answer``."""
+    """What one sentence of a drafted text was written from; `field`: of the pair, such as ``answer``.
+
+    Where it is `unchecked`, nobody compared the sentence with its quotations.
+    """
 
     field: str
     sentence: str
     quotations: tuple[Quotation, ...]
+    unchecked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,18 @@ class Draft:
     def unfinished(self) -> Mapping[str, str] | None:
         """What is typed of a pair that is not whole yet; None where the draft is whole. Nobody can sign it."""
         return self.content.get(UNFINISHED) if self.content is not None else None
+
+    @property
+    def written_by(self) -> str:
+        """Who wrote it where no person did; empty where one did."""
+        return self.provenance.written_by if self.provenance is not None else ""
+
+    @property
+    def backings(self) -> Sequence[tuple[Backing, bool]]:
+        """What its sentences were written from, each with whether it still stands there word for word."""
+        found = self.provenance.backings if self.provenance is not None else ()
+        fields = self.unfinished or self.content or {}
+        return [(each, each.sentence in str(fields.get(each.field) or "")) for each in found]
 
     @cached_property
     def pair(self) -> Pair | None:

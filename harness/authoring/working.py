@@ -67,12 +67,14 @@ class Advanced(Generic[T]):
         waiting: The prompts that have to be answered before it goes on; empty when it is done.
         unusable: Why no attempt of a prompt could be read, by the id of the prompt.
         models: Who answered, by the id of the prompt, with `AGAIN` and the attempt where it was not the first.
+        again: Of what waits, why an earlier answer could not be read, by the id under which it is asked again.
     """
 
     result: T | None
     waiting: tuple[Ask[Any], ...]
     unusable: Mapping[str, str]
     models: Mapping[str, str]
+    again: Mapping[str, str] = field(default_factory=dict)
 
 
 def ask(one: Ask[T]) -> Work[T | None]:
@@ -119,6 +121,7 @@ def advance(work: Work[T], answers: Mapping[str, ModelAnswer]) -> Advanced[T]:
     """
     unusable: dict[str, str] = {}
     models: dict[str, str] = {}
+    again: dict[str, str] = {}
     seen: set[str] = set()
     try:
         asks = next(work)
@@ -131,11 +134,13 @@ def advance(work: Work[T], answers: Mapping[str, ModelAnswer]) -> Advanced[T]:
                 outcome = _read(one, answers, unusable, models)
                 if isinstance(outcome, _Waits):
                     waiting.append(outcome.for_)
+                    if outcome.reason:
+                        again[outcome.for_.id] = outcome.reason
                 else:
                     values.append(outcome)
             if waiting:
                 work.close()
-                return Advanced(None, tuple(waiting), unusable, models)
+                return Advanced(None, tuple(waiting), unusable, models, again)
             asks = work.send(values)
     except StopIteration as ended:
         return Advanced(cast("T", ended.value), (), unusable, models)
@@ -144,6 +149,7 @@ def advance(work: Work[T], answers: Mapping[str, ModelAnswer]) -> Advanced[T]:
 @dataclass(frozen=True, slots=True)
 class _Waits:
     for_: Ask[Any]
+    reason: str = ""  # why an earlier answer could not be used
 
 
 def _read(
@@ -155,7 +161,7 @@ def _read(
         id_ = one.id if attempt == 1 else f"{one.id}{AGAIN}{attempt}"
         answer = answers.get(id_)
         if answer is None or answer.problem:
-            return _Waits(one if attempt == 1 else replace(one, id=id_))
+            return _Waits(one if attempt == 1 else replace(one, id=id_), reason)
         models[id_] = answer.model
         try:
             if answer.cut:

@@ -426,7 +426,14 @@ def _write_discussed(study: Study, task: Task, done: Discussed, provenance: Prov
     console.print(f"All of it is in {study.out / PAGE} and {study.out / RESULT}.")
     if done.initial is None:
         raise BadData("No usable first version was written. Ask another model, in another `--out`.")
-    if done.accepted is None:
+    if done.accepted is None and not done.discussion.scratchpad:
+        if done.discussion.ended == "unusable":
+            raise BadData(
+                "The discussion ended with an empty scratchpad, as an answer could not be used. Ask another model, in "
+                "another `--out`."
+            )
+        console.print("Nothing is on the scratchpad: there is nothing to apply.")
+    elif done.accepted is None:
         console.print("Say which lines to apply: the same command with `--accept 1,3`, `all` or `none`, or `--review`.")
     return page
 

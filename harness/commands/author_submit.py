@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bot import BadData, Settings, friendly_errors
+from bot import BadData, Settings, data_folder, friendly_errors
 from harness.console import counted
 
 
@@ -21,7 +22,7 @@ def submit(
     data: Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")] = None,
 ) -> None:
     """Put a draft into the console's queue: two people sign it there, or nobody sees it."""
-    from bot.commands.exchange import HandedIn, hand_in  # what it builds on is slow to import
+    from bot.commands.exchange import HandedIn, hand_in, losses  # what it builds on is slow to import
     from harness.authoring.submission import read_submission
 
     with friendly_errors():
@@ -29,13 +30,26 @@ def submit(
         exam, language = catalog or read.catalog, lang or read.language
         if not exam or not language:
             raise BadData(f"{folder} does not say for which catalog and language it is. Add `--catalog` and `--lang`.")
+        if read.language and language != read.language:
+            raise BadData(f"{folder} is in {read.language!r}, and `--lang` says {language!r}. Leave `--lang` out.")
+        if catalog and read.catalog and not _is_for(catalog, read.catalog):
+            raise BadData(f"{folder} is for {read.catalog!r}, and `--catalog` says {catalog!r}. Leave `--catalog` out.")
         written_by = ", ".join(read.drafted_by)
         pairs = [HandedIn(language, pair, written_by, read.provenance.get(pair.id, ())) for pair in read.pairs]
-        receipt = hand_in(exam, pairs, by=by, settings=Settings.from_environment(data=data))
+        settings = Settings.from_environment(data=data)
+        receipt = hand_in(exam, pairs, by=by, settings=settings)
         for pair in read.pairs:
             print(f"pair {pair.id} {language}: draft, handed in by {receipt.by}.")
         for id_, names in receipt.cleaned.items():
             print(f"pair {id_}: characters that no screen shows were taken out of {', '.join(names)}.")
         for id_, names in receipt.marked.items():
             print(f"pair {id_}: there is markup or a link in {', '.join(names)}; patients would see it as written.")
+        for line in losses(exam, pairs, settings=settings):
+            print(f"LOOK: {line}", file=sys.stderr)
         print(f"{counted(len(pairs), 'draft')} in the console: klartext console, then Pairs.")
+
+
+def _is_for(catalog: str, drafted_for: str) -> bool:
+    """Tell whether a catalog is the one that a draft was made for: of its name, or a folder of a site's own."""
+    name = Path(catalog).name
+    return name == drafted_for or not (data_folder("qa_pairs") / name).is_dir()

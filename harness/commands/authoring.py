@@ -11,6 +11,7 @@ import typer
 from bot import Settings
 from harness.console import counted, plain_console
 from harness.files import writing
+from harness.patients.prompts import AGAIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +72,11 @@ def carry_on(workshop: Workshop[T], asking: ModelOptions) -> Advanced[T]:
     console = plain_console(soft_wrap=True)
     for id_, reason in advanced.unusable.items():
         console.print(f"No answer to {id_} could be used: {reason}.")
+    if advanced.unusable:
+        console.print("Nothing is asked a third time. Have it answered anew in another `--out`, or edit by hand.")
+    for id_, reason in advanced.again.items():
+        first = id_.rpartition(AGAIN)[0]
+        console.print(f"The answer to {first} could not be used: {reason}; asked again as {id_}.")
     if advanced.waiting:
         waiting = asking.prompts or folder.prompts_file
         console.print(f"{counted(len(advanced.waiting), 'prompt')} in {waiting}. Have them answered, and give the")

@@ -15,6 +15,7 @@ from bot import BadData
 from harness.files import append_durably, cut_unfinished, numbered_lines, private_opener, replace_private_text, writing
 from harness.llm.batch_files import Exported, ModelAnswer, read_answers, write_requests
 
+LONGEST_TOLD = 80  # characters of what differs between two works
 ANSWERS, PROMPTS = "answers.jsonl", "prompts.jsonl"
 # What may lie in a folder before work begins in it: whose it is, and results that took no model.
 BEFORE = frozenset({"conversations.json", "sent.json", "result.json", "result.md"})
@@ -54,7 +55,9 @@ class WorkFolder:
             if file.is_file():
                 before = json.loads(file.read_text(encoding="utf-8"))
                 if before != identity:
-                    raise BadData(f"{path} holds work on something else ({_other(before)}). Choose another `--out`.")
+                    raise BadData(
+                        f"{path} holds work on something else: {_other(before, identity)}. Choose another `--out`."
+                    )
             else:
                 replace_private_text(file, json.dumps(identity, indent=1, ensure_ascii=False) + "\n")
         except OSError as error:
@@ -105,6 +108,14 @@ class WorkFolder:
         write_requests(waiting, self.prompts_file, model=model, temperature=temperature)
 
 
-def _other(identity: object) -> str:
-    """Return what a folder says of its work, on one line and not endless."""
-    return " ".join(json.dumps(identity, ensure_ascii=False).split())[:200]
+def _other(before: object, now: Mapping[str, str]) -> str:
+    """Return what differs between the work of a folder and this, in words, on one line and not endless."""
+    if not isinstance(before, dict):
+        return "nothing that is known here"
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    return "; ".join(f"{name} there: {_short(before.get(name))}, now: {_short(now.get(name))}" for name in names)
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value if value not in (None, "") else "none").split())
+    return repr(text if len(text) <= LONGEST_TOLD else f"{text[:LONGEST_TOLD]}…")

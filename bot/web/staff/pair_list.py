@@ -36,6 +36,7 @@ class Cell:
         outdated: Whether its draft began with what is no longer released.
         removed: Whether its draft takes it away.
         changed: When its draft was changed last, and by whom; None: there is no draft.
+        written_by: The model that wrote its draft; empty where a person did.
     """
 
     language: str
@@ -47,6 +48,7 @@ class Cell:
     removed: bool = False
     changed: datetime | None = None
     changed_by: str = ""
+    written_by: str = ""
 
     def days_left(self, today: date) -> int | None:
         return (self.until - today).days if self.until is not None else None
@@ -121,6 +123,7 @@ class Shelf:
                     removed=draft is not None and draft.content is None,
                     changed=draft.changed_at if draft is not None else None,
                     changed_by=draft.changed_by if draft is not None else "",
+                    written_by=draft.written_by if draft is not None else "",
                 )
         for (language, pair_id), draft in candidate.unfinished.items():
             found.setdefault(pair_id, {})[language] = _unfinished(draft)

@@ -161,6 +161,7 @@ class Signing(Area):
             names=names,
             draft=draft if names[0] == "pair" else candidate.site_draft if names[0] == SITE else None,
             is_removed=draft is not None and draft.content is None,
+            backings=draft.backings if draft is not None else (),
             texts=shown_texts(candidate, subject),
             beside=_beside(candidate, draft) if draft is not None else [],
             standing=standing,

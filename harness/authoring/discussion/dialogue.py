@@ -6,6 +6,7 @@ scratchpad is applied once, in the end. A person stands between scratchpad and t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -253,9 +254,20 @@ def read_decider(answer: str) -> Spoken:
     said = _tagged(without_stop(cleaned(answer)))
     if not said["RESPONSE"]:
         raise Unusable("it holds no [RESPONSE: …]")
-    lines = [_BULLET.sub("", line).strip() for each in said["SCRATCHPAD"] for line in each.splitlines()]
+    lines = [_BULLET.sub("", line).strip() for each in said["SCRATCHPAD"] for line in _lines(each)]
     kept = tuple(line[:LONGEST_LINE] for line in lines if fold(line) not in _NOTHING)
     return Spoken(" ".join(said["RESPONSE"]), kept, False)
+
+
+def _lines(body: str) -> list[str]:
+    """Return the lines of a scratchpad, also where it is written as a JSON list: each entry is a line of its own."""
+    try:
+        listed = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.splitlines()
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        return body.splitlines()
+    return [" ".join(each.split()) for each in listed]
 
 
 def _tagged(answer: str) -> dict[str, list[str]]:

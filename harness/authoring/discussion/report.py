@@ -79,6 +79,7 @@ def discussed_record(task: Task, done: Discussed, provenance: Provenance) -> dic
         "final": done.final,
         "put_back": done.put_back,
         "changed_unasked": unasked(task.sections, done),
+        "accepted_undone": undone(task.sections, done),
         "form_final_is": None if final_a is None else ("A" if final_a else "B"),
     }
 
@@ -109,6 +110,8 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
         strange = unasked(task.sections, done)
         if strange:
             parts.append(f"**Look closely: changed though no accepted line names it: {', '.join(strange)}.**")
+        if left := undone(task.sections, done):
+            parts.append(f"**Accepted, and not done: line {', '.join(map(str, left))}. What it names is unchanged.**")
         if done.put_back:
             titles = ", ".join(section.title for section in task.sections if section.key in done.put_back)
             parts.append(
@@ -132,6 +135,15 @@ def unasked(sections: Sequence[Section], done: Discussed) -> list[str]:
         for section in sections
         if done.initial[section.key] != done.final[section.key] and section.key not in asked
     ]
+
+
+def undone(sections: Sequence[Section], done: Discussed) -> list[int]:
+    """Return the numbers of accepted lines that name sections of which the final text changes none."""
+    if done.initial is None or done.final is None:
+        return []
+    changed = {section.key for section in sections if done.initial[section.key] != done.final[section.key]}
+    named = {number: named_sections(sections, done.discussion.scratchpad[number - 1]) for number in done.accepted or ()}
+    return [number for number, keys in named.items() if keys and not keys & changed]
 
 
 def form_page(task: Task, done: Discussed) -> str:

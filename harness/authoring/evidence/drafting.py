@@ -1,7 +1,9 @@
 """From a question to a draft whose every sentence names the segments that support it, as a piece of work. Pure.
 
 After LLM-AMT (seed paper 003): query augmenter, hybrid retriever, knowledge self-refiner, reader. A filter whose answer
-cannot be read twice keeps what it was given: what is too much costs a reader, what is too little costs the answer.
+cannot be read twice keeps what it was given: what is too much costs a reader, what is too little costs the answer. The
+check of what was written is no such filter: what it rejects goes even where the rest of its answer cannot be read, and
+a sentence of which it says nothing stays marked as unchecked.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import yaml
 from pydantic import Field, TypeAdapter
 
 from bot import BadData, data_folder
-from harness.authoring.evidence.answers import Sentence, TextField, read_closed, read_query, reading_of, verdicts
+from harness.authoring.evidence.answers import Sentence, TextField, Verdicts, read_closed, read_query, reading_of
 from harness.authoring.evidence.passages import Passage, Segment, segments_of
 from harness.authoring.evidence.retrieval import Found, Glossary, Reach, Retriever, with_glossary
 from harness.authoring.working import Ask, Work, ask, ask_all
@@ -138,6 +140,10 @@ class Evidence:
         return " ".join(each.text for each in self.of(name))
 
     @property
+    def unchecked(self) -> tuple[Sentence, ...]:
+        return tuple(each for each in self.sentences if each.unchecked and not each.flaw)
+
+    @property
     def struck(self) -> tuple[Sentence, ...]:
         return tuple(each for each in self.sentences if each.flaw)
 
@@ -201,21 +207,33 @@ class Drafter:
     def _sift(
         self, name: Sifted, plan: Plan, shown: Sequence[str], prompts: _Prompts, prefix: str = ""
     ) -> Work[list[bool]]:
-        """Ask which of the texts to keep, several in a prompt."""
+        """Ask which of the texts to keep, several in a prompt; where an answer cannot be read, all of it is kept."""
+        said = yield from self._judged(name, plan, shown, prompts, prefix)
+        return [good for good, _ in said]
+
+    def _judged(
+        self, name: Sifted, plan: Plan, shown: Sequence[str], prompts: _Prompts, prefix: str = ""
+    ) -> Work[list[tuple[bool, bool]]]:
+        """Ask for each of the texts whether it is good; each with whether that could be read."""
         each = _EACH[name]
         batches = [shown[start : start + each] for start in range(0, len(shown), each)]
+        readers = [Verdicts(len(batch), self.texts.yes_word, self.texts.no_word) for batch in batches]
         asks = [
             # The id names what is judged, so that answers to other passages are never taken for those to these.
             prompts.ask(
                 f"{prefix}{name}/{number}-{_short(batch)}",
                 self._fill(name, plan, listed=_numbered(batch)),
-                verdicts(len(batch), self.texts.yes_word, self.texts.no_word),
+                reader,
             )
-            for number, batch in enumerate(batches, 1)
+            for number, (batch, reader) in enumerate(zip(batches, readers, strict=True), 1)
         ]
         answers = yield from ask_all(asks)
-        pairs = zip(answers, batches, strict=True)
-        return [keep for said, batch in pairs for keep in (said if said is not None else [True] * len(batch))]
+        pairs = zip(answers, readers, strict=True)
+        each_said: list[bool | None] = []
+        for number, (answer, reader) in enumerate(pairs):
+            unread = reader.so_far if name == "support" else [None] * len(batches[number])
+            each_said += unread if answer is None else answer
+        return [(one is not False, one is not None) for one in each_said]
 
     def _read(self, plan: Plan, so_far: Evidence, prompts: _Prompts) -> Work[Evidence]:
         """Have the texts written, and strike what nothing supports."""
@@ -225,8 +243,13 @@ class Drafter:
         if reading is None:
             return replace(so_far, ended="no usable text was written")
         sentences = reading.sentences
+        if not any(each.field == "answer" for each in sentences):
+            ended = f"not in the documents: {'; '.join(reading.missing)}"
+            return replace(so_far, reasoning=reading.reasoning, missing=reading.missing, ended=ended)
         if plan.has("support"):
             sentences = yield from self._supported(plan, sentences, prompts)
+        else:
+            sentences = tuple(replace(each, unchecked=not each.flaw) for each in sentences)
         sentences = _without_bare_questions(sentences)
         written = any(each.field == "answer" and not each.flaw for each in sentences)
         ended = "" if written else "no sentence of the answer is supported"
@@ -239,12 +262,12 @@ class Drafter:
             f"{sentences[number].text}\n" + "\n".join(f"   – {one.text}" for one in sentences[number].segments)
             for number in held
         ]
-        good = yield from self._sift("support", plan, shown, prompts)
-        unsupported = {number for number, yes in zip(held, good, strict=True) if not yes}
+        said = yield from self._judged("support", plan, shown, prompts)
         flaw = "the check finds no support for it in the segments that it cites"
-        return tuple(
-            replace(each, flaw=flaw) if number in unsupported else each for number, each in enumerate(sentences)
-        )
+        found = list(sentences)
+        for number, (good, read) in zip(held, said, strict=True):
+            found[number] = replace(found[number], flaw="" if good else flaw, unchecked=not read)
+        return tuple(found)
 
     def _closed(self, plan: Plan, prompts: _Prompts) -> Work[str]:
         return (yield from ask(prompts.ask("closed", self._fill("closed", plan), read_closed))) or ""

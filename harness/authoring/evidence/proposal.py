@@ -17,6 +17,7 @@ from harness.authoring.evidence.documents import Collection
 from harness.authoring.evidence.drafting import Evidence, Plan
 from harness.authoring.evidence.passages import Segment
 from harness.authoring.working import Advanced
+from harness.console import counted
 from harness.files import as_document, without_markup, writing
 from harness.patients.prompts import AGAIN
 
@@ -95,7 +96,12 @@ class Proposal:
     def provenance(self) -> list[dict[str, Any]]:
         """Where each sentence that stays comes from."""
         return [
-            {"field": each.field, "sentence": each.text, "quotations": [self._source(one) for one in each.segments]}
+            {
+                "field": each.field,
+                "sentence": each.text,
+                "quotations": [self._source(one) for one in each.segments],
+                **({"unchecked": True} if each.unchecked else {}),
+            }
             for name in FIELDS
             for each in self.evidence.of(name)
         ]
@@ -188,6 +194,7 @@ class Proposal:
             "missing": list(evidence.missing),
             "closed": evidence.closed,
             "counts": self.counts(),
+            "unchecked": len(evidence.unchecked),
             "provenance": self.provenance,
             "near_pairs": [asdict(each) for each in self.near],
             "prompts": prompts,
@@ -219,6 +226,9 @@ class Proposal:
             lines.append("")
         if pair is None:
             lines += [f"**There is no draft: {evidence.ended}.**", ""]
+        if unchecked := len(evidence.unchecked):
+            number = f"{counted(unchecked, 'sentence')} {'was' if unchecked == 1 else 'were'}"
+            lines += [f"**{number} not checked: {self._why_unchecked}.**", ""]
         numbers = {one.id: number for number, one in enumerate(evidence.useful, 1)}
         for name in FIELDS:
             kept = evidence.of(name)
@@ -256,9 +266,18 @@ class Proposal:
                 each.text, self.catalog.language, (self.site, *(text for text in texts if text))
             )
         ]
+        if each.unchecked:
+            found.append("unchecked")
         if len(each.segments) > MOST_CITED:
             found.append(f"cites {len(each.segments)} segments: compare it with each")
         return "".join(f" **({one})**" for one in found)
+
+    @property
+    def _why_unchecked(self) -> str:
+        """Why nobody compared a sentence with what it cites."""
+        if not self.plan.has("support"):
+            return "`--without support` leaves the check out"
+        return "no answer to the check could be read for them"
 
     def _steps(self, counts: Mapping[str, int]) -> list[str]:
         queries = self.evidence.queries
@@ -278,7 +297,8 @@ class Proposal:
 
 
 def _sentence(each: Sentence) -> dict[str, Any]:
-    return {"field": each.field, "text": each.text, "segments": [one.id for one in each.segments], "flaw": each.flaw}
+    said = {"field": each.field, "text": each.text, "segments": [one.id for one in each.segments], "flaw": each.flaw}
+    return {**said, **({"unchecked": True} if each.unchecked else {})}
 
 
 def _marks(each: Sentence, numbers: Mapping[str, int]) -> str:

@@ -17,10 +17,11 @@ from harness.authoring.discussion.dialogue import (
     Discussion,
     Turn,
     improve,
+    named_sections,
     read_decider,
     read_researcher,
 )
-from harness.authoring.discussion.report import discussed_page, told_twice, unasked
+from harness.authoring.discussion.report import discussed_page, told_twice, unasked, undone
 from harness.authoring.discussion.texts import Task, load_texts
 from harness.authoring.working import Unusable, Work, advance
 from harness.llm.batch_files import ModelAnswer
@@ -198,6 +199,31 @@ def test_a_section_that_changed_without_a_line_that_names_it_is_pointed_out() ->
     assert "Look closely: changed though no accepted line names it: Easy answer" in discussed_page(
         "P", task, done, "en"
     )
+
+
+def test_a_line_about_the_short_answer_names_no_other_in_german_either() -> None:
+    sections = load_texts("de").tasks["pair"].sections
+
+    assert named_sections(sections, "Kurzantwort: kürzen") == {"short_answer"}
+    assert named_sections(sections, "Antwort: kürzen") == {"answer"}
+    assert named_sections(sections, "Antwort in einfacher Sprache: kürzen") == {"easy_answer"}
+
+
+def test_a_scratchpad_written_as_a_json_list_has_a_line_for_each_entry() -> None:
+    spoken = read_decider('[RESPONSE: "Ja."] [SCRATCHPAD: ["Kurzantwort: kürzen", "Antwort: [1] nennen"]]')
+
+    assert spoken.added == ("Kurzantwort: kürzen", "Antwort: [1] nennen")
+
+
+def test_an_accepted_line_that_changed_nothing_is_said() -> None:
+    task, draft = pair()
+    turns = (Turn("decider", "Yes.", ("Short answer: make it another.", "Answer: another.", "Plain words.")),)
+    changed = {**draft.texts, "answer": "Another."}
+    done = Discussed(draft.texts, Discussion(turns, "stop"), (1, 2, 3), changed)
+
+    assert undone(task.sections, done) == [1]
+    page = discussed_page("P", task, done, "en")
+    assert "**Accepted, and not done: line 1. What it names is unchanged.**" in page
 
 
 SHORT, LONG, EASY = "It may hurt.", "It may hurt for a moment.", "It may hurt. Say so."

@@ -11,7 +11,7 @@ import yaml
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.testing import HashEncoder, scripted_endpoint
-from harness.authoring.evidence.answers import reading_of, verdicts
+from harness.authoring.evidence.answers import Verdicts, reading_of
 from harness.authoring.evidence.drafting import Drafter, Evidence, Plan, load_glossary, load_texts
 from harness.authoring.evidence.passages import Passage, Segment
 from harness.authoring.evidence.retrieval import Retriever
@@ -155,14 +155,14 @@ def _three(ask: Ask[object]) -> str:
 )
 def test_verdicts_that_miss_one_are_unusable(written: str, reason: str) -> None:
     with pytest.raises(Unusable, match=reason):
-        verdicts(2, "Ja", "Nein")(written)
+        Verdicts(2, "Ja", "Nein")(written)
 
 
 @pytest.mark.parametrize(
     "written", ["1: Ja\n2: Nein", "**1.** ja\n2) Nein, denn", "[1] Yes\n[2] no", "1 - Ja\n2 – Nein"]
 )
 def test_verdicts_are_read_as_models_write_them(written: str) -> None:
-    assert verdicts(2, "Ja", "Nein")(written) == [True, False]
+    assert Verdicts(2, "Ja", "Nein")(written) == [True, False]
 
 
 @pytest.mark.parametrize(

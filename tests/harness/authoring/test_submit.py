@@ -217,3 +217,73 @@ def test_postgresql_keeps_provenance_and_an_older_schema_is_brought_up(postgresq
     with engine.begin() as connection:
         assert connection.execute(text("SELECT provenance FROM drafts")).scalar() is None
     engine.dispose()
+
+
+def test_who_signs_sees_that_a_model_wrote_it_from_what_and_what_nobody_checked(staff: Staff, tmp_path: Path) -> None:
+    browser = staff.logged_in("ada", "curator")
+    folder = _draft(tmp_path / "d", "to-be-signed")
+    content = yaml.safe_load((folder / "draft.yaml").read_text(encoding="utf-8"))
+    content["provenance"]["to-be-signed"][0]["unchecked"] = True
+    assert _submit(staff, _draft(folder, **content)).exit_code == 0
+
+    for page in ("to-sign/text?what=pair%20to-be-signed%20de", "pairs/to-be-signed"):
+        browser.open(f"{CONSOLE}/{page}")
+        assert "the file that Ada handed in names offline-model as its writer" in browser.text
+        assert QUOTED in browser.text
+        assert "1 sentence was not compared with the documents." in browser.text
+        assert "unchecked" in browser.text
+
+
+def test_a_discussions_model_is_named_in_lists_editor_and_where_it_is_signed(staff: Staff, tmp_path: Path) -> None:
+    browser = staff.logged_in("ada", "curator")
+    assert _submit(staff, _draft(tmp_path / "d", "discussed", provenance={})).exit_code == 0
+
+    for page in ("to-sign/text?what=pair%20discussed%20de", "pairs/discussed"):
+        browser.open(f"{CONSOLE}/{page}")
+        assert "Handed in by Ada as a file, which names offline-model as its writer" in browser.text
+    for page in ("to-sign", "pairs?q=discussed"):
+        browser.open(f"{CONSOLE}/{page}")
+        assert "written by offline-model" in browser.text
+
+
+def test_a_draft_of_another_language_or_exam_is_refused(staff: Staff, tmp_path: Path) -> None:
+    staff.person("ada", "curator")
+    folder = _draft(tmp_path / "d", "elsewhere")
+
+    other = _submit(staff, folder, "--lang", "en")
+    assert (other.exit_code, other.stdout) == (2, "")
+    assert "is in 'de', and `--lang` says 'en'. Leave `--lang` out." in other.stderr
+    exam = _submit(staff, folder, "--catalog", "mammography")
+    assert exam.exit_code == 2
+    assert "is for 'content', and `--catalog` says 'mammography'" in exam.stderr
+    assert all(each.name != "elsewhere" for each in staff.console.tools.workbench.drafts("content"))
+
+
+def test_variants_that_a_draft_lacks_are_said_aloud_and_a_discussed_pair_keeps_them(
+    staff: Staff, tmp_path: Path
+) -> None:
+    browser = staff.logged_in("ada", "curator")
+    base = staff.console.tools.candidate().base.catalogs["en"]
+    bare, kept = base.pairs[0], base.pairs[1]
+    content = [{"id": bare.id, "question": bare.question, "answer": bare.answer}]
+    done = _submit(staff, _draft(tmp_path / "d", language="en", pairs=content, provenance={}))
+    assert done.exit_code == 0, done.output
+    assert f"LOOK: with this draft, pair {bare.id} en loses {len(bare.variants)} of {len(bare.variants)} variants" in (
+        done.stderr
+    )
+
+    texts = PairDraft(kept, base.ref, base.name).texts
+    draft = as_draft(PairDraft(kept, base.ref, base.name), texts, language="en", models=["offline-model"])
+    (tmp_path / "draft.yaml").write_text(draft, encoding="utf-8")
+    done = _submit(staff, tmp_path)
+    assert (done.exit_code, "LOOK" in done.stderr) == (0, False), done.output
+    browser.open(f"{CONSOLE}/pairs/{kept.id}")
+    save(browser, en__words_target="60")
+    (stored,) = [
+        each
+        for each in staff.console.tools.workbench.drafts("content")
+        if (each.language, each.name) == ("en", kept.id)
+    ]
+    assert stored.pair is not None
+    assert stored.version == 2
+    assert (stored.pair.variants, stored.pair.extracts) == (kept.variants, kept.extracts)
