@@ -30,7 +30,7 @@ def _draft(folder: Path, *more: str, answers: Mapping[str, str] | None = None) -
     (folder / "docs").mkdir(exist_ok=True)
     text = "# Merkblatt\n\n## Dauer\n\nDie Bilder dauern 10 Minuten. Zwei Platten halten die Brust.\n"
     (folder / "docs" / "a.md").write_text(text, encoding="utf-8")
-    given = []
+    given: list[str | Path] = []
     if answers is not None:
         given = ["--answers", answered(folder / "new.jsonl", answers)]
     question = ("--question", "Wie lange dauert es?", "--documents", folder / "docs")
