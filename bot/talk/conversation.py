@@ -38,7 +38,7 @@ from bot.staff.desk import Desk
 from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, check_after, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
-from bot.talk.messages import switches_to
+from bot.talk.messages import in_trouble, switches_to
 from bot.talk.reactions import Reaction, Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
 from bot.talk.teach_back import TeachBack
@@ -156,6 +156,10 @@ class Conversation:
         if interviewer is not None:
             interviewer.reopen(at=at)
         standing = _standing(assistant, records.last_turn(opened.id), opened)
+        check = standing.state.check
+        if check.is_open and _is_flagged(records, opened.id):  # whoever was not helped is not asked on
+            over = replace(check, step=None, over=True)
+            standing = replace(standing, state=replace(standing.state, check=over), choices=())
         if standing.number == 0 and interviewer is not None and opened.channel in GREETED:
             standing = _offering(standing)
         return cls(assistant, records, opened, standing, interviewer)
@@ -362,17 +366,18 @@ class Conversation:
             if taken is not None:
                 return taken, text
         reaction, text = self._react_otherwise(message, text, state, call, at)
-        return self._with_check(state, reaction, free=free), text
+        return self._with_check(state, reaction, text, free=free), text
 
-    def _with_check(self, before: State, reaction: Reaction, *, free: bool) -> Reaction:
+    def _with_check(self, before: State, reaction: Reaction, text: str, *, free: bool) -> Reaction:
         """Return a reaction with the offer to check its answer, where one is made; `free`: nobody else is here."""
         check, decided = check_after(before, reaction.reply, reaction.after), reaction.decided
+        check = replace(check, over=check.over or in_trouble(text))
         answer = decided.pair_id if decided is not None and decided.decision == "answered" else None
         pair = self._assistant.catalog(reaction.reply.language).by_id.get(answer) if answer is not None else None
         asking = self._interviewer is not None and self._interviewer.is_asking
         if free and not asking and pair is not None and pair.quizzes:
-            offered = TeachBack(self._assistant, self._id).offer(reaction, check)
-            if offered is not None:
+            offered = TeachBack(self._assistant, self._id).offer(reaction, check, text)
+            if offered is not None and not _is_flagged(self._records, self._id):
                 return offered
         return replace(
             reaction, after=replace(reaction.after, check=replace(check, rests=check.rests and answer is None))
@@ -470,6 +475,11 @@ class Conversation:
         except GuardViolation as error:
             log.error("reply refused by the guard: %s", error)  # holds no text
             return safe_reply(reply.language)
+
+
+def _is_flagged(records: Records, conversation: str) -> bool:
+    """Say whether the patient has said of an answer that it did not help."""
+    return any(flag.reason != "helpful" for flag in records.flags(conversation))
 
 
 def _offering(standing: Standing) -> Standing:

@@ -59,6 +59,8 @@ class Check:
         option: The option that the last turn took; None where it took none.
         rests: Whether it was offered with the answer shown last: never twice running.
         over: Whether nothing is offered any more: the patient wants none, or something else matters now.
+        again: Whether the last turn only showed once more what is open.
+        missed: Whether the patient was asked before to choose by number.
     """
 
     step: QuizStep | None = None
@@ -66,11 +68,24 @@ class Check:
     option: int | None = None
     rests: bool = False
     over: bool = False
+    again: bool = False
+    missed: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the offer or the quiz waits for the patient."""
+        return self.step in ("offered", "asked")
 
     @property
     def quizzed(self) -> Quizzed | None:
-        """What is kept of the last turn; None where it was about no quiz."""
-        return Quizzed(self.offered[-1], self.step, self.option) if self.step and self.offered else None
+        """What is kept of the last turn; None where it was about no quiz, or said no more of it."""
+        return (
+            None
+            if self.again
+            else Quizzed(self.offered[-1], self.step, self.option)
+            if self.step and self.offered
+            else None
+        )
 
 
 NO_CHECK = Check()
@@ -136,7 +151,8 @@ def check_after(before: State, reply: Reply, after: State) -> Check:
     keys = [part.key for part in reply.parts if isinstance(part, Interface)]
     told = any(key.startswith(_OVER) and not key.startswith(_HARMLESS) for key in keys)
     troubled = before.alarmed or after.alarmed or before.complaint is not None or after.complaint is not None
-    return replace(before.check, step=None, option=None, over=before.check.over or told or troubled)
+    over = before.check.over or told or troubled
+    return replace(before.check, step=None, option=None, over=over, again=False)
 
 
 def write_state(state: State) -> str:

@@ -9,7 +9,7 @@ whoever replies to those looks for red flags first.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -31,6 +31,11 @@ _ANSWERS = frozenset[Kind]({"cancelling", "refusal", "announcement", "hesitation
 MOST_WORDS = 24
 MOST_CALLING_OFF = 14  # words
 MOST_PICKING = 8  # words
+MOST_PLAIN = 10  # words of a question that is nothing else
+MOST_DECLINING = 8  # words
+MOST_ATTEMPTING = 4  # words: what is longer is hardly an answer to a quiz
+# More than a plain question: a further sentence, an outcry, a sign of feeling.
+_NOT_PLAIN = re.compile(r"[.?;:\n…](?=.*\w)|!|\?.*\?|[^\w\s.,?'’\"„“”()/%&–-]", re.DOTALL)
 # "Can we do the questionnaire", unless it is asked about, refused or feared.
 _WANTS_INTERVIEW = re.compile(
     r"^(?!(?:wie|was|wann|warum|wieso|wo|wer|muss|kann|darf|soll|how|what|when|why|where|who|do i|must i|can i)\b)"
@@ -303,6 +308,93 @@ def nothing_asked(text: str) -> str | None:
     return "stop" if " ".join(words(text)) in _messages()["no"] else None
 
 
+def in_trouble(text: str) -> bool:
+    """Say whether words of distress, illness, waiting, anger or refusal stand in a message: no time for a check."""
+    return bool(_checking()["trouble"].search(" ".join(words(text))))
+
+
+def asks_plainly(text: str, question: str, wordings: Iterable[str]) -> bool:
+    """Say whether a message is nothing but a plain question, short and in words that are known of a pair.
+
+    Args:
+        text: The message.
+        question: Of the pair.
+        wordings: In which patients ask it.
+    """
+    said, forms = words(text), _checking()
+    plain = not _NOT_PLAIN.search(text.strip()) and 0 < len(said) <= MOST_PLAIN and not in_trouble(text)
+    if not plain:
+        return False
+    hurts = any(forms["pain"].fullmatch(word) for word in said)
+    own = set(words(question))
+    if hurts and (any(forms["oneself"].fullmatch(word) for word in said) or not _any_like("pain", own)):
+        return False
+    known_words = own.union(*map(words, wordings))
+    return all(word in known_words or forms["plain"].fullmatch(word) for word in said)
+
+
+def agrees_to_check(text: str) -> bool:
+    """Say whether a whole message agrees to a check that was just offered: "ok", "von mir aus"."""
+    return _is_whole(text, "agreed")
+
+
+def declines_check(text: str) -> bool:
+    """Say whether a message wants no check: "keine Lust", "nein, ich mag keine Tests"."""
+    said = words(text)
+    if "?" in text or not 0 < len(said) <= MOST_DECLINING or _has_asking(text):
+        return False
+    own_words = _any_like("test", said) and _any_like("against", said)
+    bare = bool(_checking()["no"].fullmatch(said[0])) and not in_trouble(text)
+    return own_words or bare or _is_whole(text, "declined")
+
+
+def skips_check(text: str) -> bool:
+    """Say whether a whole message does not know, or goes on: "weis nich", "überspringen"."""
+    return _is_whole(text, "unknown")
+
+
+def asks_check_again(text: str) -> bool:
+    """Say whether a whole message wants the open question once more: "Was war die Frage nochmal?"."""
+    return len(words(text)) <= MOST_DECLINING and _is_whole(text, "repeat")
+
+
+def labelled(text: str) -> int | None:
+    """Return which option a whole message names by its number or letter, from 1: "b)", "Antwort 4"; None for none."""
+    said = words(text)
+    before, label = said[:-1], said[-1] if said else ""
+    if len(label) != 1 or len(before) > 2 or not all(_checking()["label"].fullmatch(word) for word in before):
+        return None
+    if label.isdecimal():
+        return int(label)
+    return "abcdefghi".find(label) + 1 or None
+
+
+def attempts(text: str) -> bool:
+    """Say whether a message may try an open quiz: a few words that ask nothing and are no other kind of message."""
+    said = words(text)
+    if not 0 < len(said) <= MOST_ATTEMPTING or "?" in text or text.lstrip().startswith("/") or _has_asking(text):
+        return False
+    talk = switches_to(text) or wants_interview(text) or small_talk(text) or asks_easier(text)
+    return not talk and short_reaction(text) is None
+
+
+def negates(said: Iterable[str]) -> bool:
+    """Say whether a word among folded ones denies."""
+    return _any_like("negating", said)
+
+
+def _has_asking(text: str) -> bool:
+    return bool(_checking()["asking"].search(" ".join(words(text))))
+
+
+def _is_whole(text: str, name: str) -> bool:
+    return bool(_checking()[name].fullmatch(" ".join(words(text))))
+
+
+def _any_like(name: str, said: Iterable[str]) -> bool:
+    return any(_checking()[name].fullmatch(word) for word in said)
+
+
 def calls_off(text: str) -> bool:
     """Say whether a whole message says that an alarm is none: "nein", "kein Notfall", "I'm fine", "weiter"."""
     said = words(text)
@@ -346,6 +438,13 @@ def _picks() -> dict[int, tuple[re.Pattern[str], re.Pattern[str]]]:
     listed = joint("messages.yaml")["picks"]
     fill = re.compile("|".join(listed["fill"]))
     return {place: (re.compile("|".join(phrases)), fill) for place, phrases in listed["places"].items()}
+
+
+@cached
+def _checking() -> dict[str, re.Pattern[str]]:
+    return {
+        name: re.compile(rf"\b(?:{'|'.join(listed)})\b") for name, listed in joint("messages.yaml")["checking"].items()
+    }
 
 
 @cached

@@ -8,18 +8,31 @@ it is a message like any other.
 from __future__ import annotations
 
 import random
-import re
 from dataclasses import replace
 
 from bot.assistant import Assistant
 from bot.catalog.catalog import Pair
 from bot.catalog.quiz import Quiz, QuizStep
 from bot.interview.reading.reading import Read
+from bot.interview.reading.vocabulary import one_slip_apart
 from bot.interview.reading.yesno import is_unknown, read_yes_no
 from bot.sentences.reply import Content, Interface, Part, Reply, content, interface, quiz_option, quiz_parts
 from bot.talk.danger import red_flag_in
 from bot.talk.dialogue import Check, State, known
-from bot.talk.messages import nothing_asked, picks, yes_or_no_in
+from bot.talk.messages import (
+    agrees_to_check,
+    asks_check_again,
+    asks_plainly,
+    attempts,
+    declines_check,
+    in_trouble,
+    labelled,
+    negates,
+    nothing_asked,
+    picks,
+    skips_check,
+    yes_or_no_in,
+)
 from bot.talk.reactions import YES, Reaction
 from bot.talk.remarks import with_contact
 from bot.text import words
@@ -27,7 +40,8 @@ from bot.text import words
 MOST_OFFERED = 2  # in a conversation
 # What may stand beside the answer that a check is offered for: whatever else is said, the patient has that to read.
 _BESIDE = ("sample_label", "simple_intro")
-_NUMBER = re.compile(r"\d")
+SHORTEST_ALONE = 4  # letters of a single word that chooses an option
+SHORTEST_BENT = 4  # letters of a word that is known bent or misspelt, too
 
 
 class TeachBack:
@@ -42,35 +56,75 @@ class TeachBack:
 
         `choice`: the number of the button that was pressed; None when the text was typed.
         """
-        check, language = state.check, state.language
-        if check.step == "offered":
-            wanted = _wanted(text, language) if choice is None else choice == 1
-            if wanted is False:
-                after = replace(check, step="declined", over=True)
-                return _said(state, after, interface(language, "teach_declined"))
-            if wanted is None:
-                return None
-            return self._withheld(state) or self._ask(state)
+        state = replace(state, check=replace(state.check, again=False))
+        if state.check.step == "offered":
+            return self._take_offered(state, text, choice)
         quiz = self._open(state)
-        if check.step != "asked" or quiz is None:
+        if state.check.step != "asked" or quiz is None:
             return None
         options = quiz[1].shuffled(self._seed)
-        place = choice if choice is not None else self._place(text, options, language)
+        place = choice if choice is not None else self._place(text, options, state.language)
         if place is None:
-            return None
+            return self._take_otherwise(state, text, options)
         return self._withheld(state) or self._judge(state, *quiz, options[place - 1] if place <= len(options) else "")
 
-    def offer(self, reaction: Reaction, check: Check) -> Reaction | None:
+    def _take_offered(self, state: State, text: str, choice: int | None) -> Reaction | None:
+        wanted = _wanted(text, state.language) if choice is None else choice == 1
+        if wanted is None and declines_check(text) and not self._matters(state, text):
+            wanted = False
+        if wanted is False:
+            return _declined(state)
+        if wanted is None:
+            # One letter says nothing that anybody could answer.
+            return self._again(state, text, interface(state.language, "teach_offer")) if _is_letter(text) else None
+        return self._withheld(state) or self._ask(state)
+
+    def _take_otherwise(self, state: State, text: str, options: tuple[str, ...]) -> Reaction | None:
+        """Take what chooses no option: it wants no quiz, or the question again, or tried and was not understood."""
+        if asks_check_again(text):
+            return self._withheld(state) or self._ask(state, again=True)
+        if declines_check(text):
+            return None if self._matters(state, text) else _declined(state)
+        choose = interface(state.language, "teach_choose")
+        if _is_letter(text):
+            return self._again(state, text, choose)
+        tried = attempts(text) or ("?" not in text and len(_pointed(words(text), options)) > 1)
+        if not tried or in_trouble(text) or self._matters(state, text):
+            return None
+        return self._again(state, text, choose)
+
+    def _again(self, state: State, text: str, *parts: Part) -> Reaction | None:
+        """Let the patient choose by number; the second time the check is dropped."""
+        if state.check.missed:
+            return _declined(state) if _is_letter(text) else None
+        check = replace(state.check, again=True, missed=True)
+        return self._withheld(state) or self._with_choices(_said(state, check, *parts))
+
+    def _matters(self, state: State, text: str) -> bool:
+        """Say whether a message may be an emergency or a complaint: that comes first."""
+        if red_flag_in(self._assistant, text, state.language) is not None:
+            return True
+        response = self._assistant.answer(text, state.language)
+        return response.decision == "urgent" or response.level not in (None, "other")
+
+    def offer(self, reaction: Reaction, check: Check, text: str) -> Reaction | None:
         """Return a reaction with the offer below its answer; None where none is made.
 
-        `check`: how far checking is after the reaction.
+        It is made to plain questions alone: rather never than beside a fear that nobody heard.
+
+        Args:
+            reaction: What was answered.
+            check: How far checking is after it.
+            text: What was asked.
         """
         found, reply = self._offerable(reaction, check), reaction.reply
         if found is None:
             return None
         pair, quiz = found
-        choices = (interface(reply.language, "teach_yes"), interface(reply.language, "teach_no"))
-        told = Reply(reply.language, (*reply.parts, interface(reply.language, "teach_offer")), choices)
+        if not asks_plainly(text, pair.question, (each.text for each in pair.variants)):
+            return None
+        parts = (*reply.parts, interface(reply.language, "teach_offer"))
+        told = Reply(reply.language, parts, _yes_or_no(reply.language))
         check = replace(check, step="offered", offered=(*check.offered, f"{pair.id}@{quiz.hash}"), rests=True)
         return replace(reaction, reply=told, after=replace(reaction.after, check=check))
 
@@ -101,15 +155,22 @@ class TeachBack:
         reaction = _said(state, replace(state.check, step=None, over=True), interface(state.language, "withheld"))
         return replace(reaction, reply=with_contact(reaction.reply, self._assistant.site, writes=state.writes))
 
-    def _ask(self, state: State) -> Reaction | None:
+    def _ask(self, state: State, *, again: bool = False) -> Reaction | None:
         found = self._open(state)
         if found is None:
             return None
-        pair, quiz = found
-        options: tuple[Part, ...] = tuple(quiz_option(pair, text) for text in quiz.shuffled(self._seed))
-        asked = _said(state, replace(state.check, step="asked"), *quiz_parts(pair, quiz), *self._label(state))
-        choices = (*options, interface(state.language, "teach_unknown"))
-        return replace(asked, reply=replace(asked.reply, choices=choices))
+        check = replace(state.check, step="asked", again=again, missed=again and state.check.missed)
+        return self._with_choices(_said(state, check, *quiz_parts(*found), *self._label(state)))
+
+    def _with_choices(self, reaction: Reaction) -> Reaction:
+        """Return a reaction with what can be chosen of the open offer or quiz."""
+        state, found = reaction.after, self._open(reaction.after)
+        choices: tuple[Part, ...] = _yes_or_no(state.language)
+        if state.check.step == "asked" and found is not None:
+            pair, quiz = found
+            options = tuple(quiz_option(pair, text) for text in quiz.shuffled(self._seed))
+            choices = (*options, interface(state.language, "teach_unknown"))
+        return replace(reaction, reply=replace(reaction.reply, choices=choices))
 
     def _judge(self, state: State, pair: Pair, quiz: Quiz, option: str) -> Reaction:
         """Say what came of an answer; `option`: what was chosen, or empty where the patient does not know."""
@@ -118,31 +179,34 @@ class TeachBack:
         check = replace(state.check, step=step, option=quiz.options.index(option) if option else None)
         if step == "right":
             return _said(state, check, interface(language, "teach_right"))
+        # The easy answer may begin with "no": it answers the question of the pair, not that of the quiz.
+        question = content(pair, "question")
         again = content(pair, "easy_answer" if pair.easy_answer is not None else "answer")
         answer = (interface(language, "teach_answer"), quiz_option(pair, quiz.answer))
-        return _said(state, check, interface(language, "teach_unclear"), again, *answer, *self._label(state))
+        parts = (interface(language, "teach_unclear"), question, again, *answer, *self._label(state))
+        return _said(state, check, *parts)
 
     def _place(self, text: str, options: tuple[str, ...], language: str) -> int | None:
         """Return which option typed words choose, from 1; one more for "I don't know", None for something else."""
-        said, folded = words(text), [words(each) for each in options]
-        silent = len(options) + 1
-        if number := _NUMBER.fullmatch(" ".join(said)):
-            return {0: silent}.get(int(number[0]), int(number[0])) if int(number[0]) <= silent else None
-        place, whole = picks(text), said in folded
+        said, silent, number = words(text), len(options) + 1, labelled(text)
+        if number is not None:
+            return silent if number == 0 else number if number <= silent else None
+        place, whole = picks(text), [words(each) for each in options].index(said) + 1 if _is_whole(text, options) else 0
         unknown = said == words(interface(language, "teach_unknown").text) or is_unknown(text, language=language)
-        parts = [] if "?" in text or not said else [n for n, each in enumerate(folded, 1) if set(said) <= set(each)]
+        unknown = unknown or skips_check(text)
+        pointed = _pointed(said, options) if "?" not in text else []
         # Words of an option may be a cry for help: then they are no answer.
-        closed = whole or unknown or place is not None
-        if not closed and len(parts) != 1:
+        closed = bool(whole) or unknown or place is not None
+        if not closed and (len(pointed) != 1 or not _is_clear(said, options[pointed[0] - 1])):
             return None
         if red_flag_in(self._assistant, text, language, rules_only=closed) is not None:
             return None
         if whole:
-            return folded.index(said) + 1
+            return whole
         if unknown or place == 0:
             return silent
         if place is None:
-            return parts[0]
+            return pointed[0]
         return (place if place > 0 else len(options)) if place <= silent else None
 
     def _label(self, state: State) -> tuple[Part, ...]:
@@ -150,17 +214,62 @@ class TeachBack:
 
 
 def _wanted(text: str, language: str) -> bool | None:
-    """Return whether a whole message takes the offer; None for anything else: "ok" is said to the answer above it."""
+    """Return whether a whole message takes the offer; None for anything else: "danke" is said to the answer above."""
     said = words(text)
     for wanted, key, number in ((True, "teach_yes", "1"), (False, "teach_no", "2")):
         if said in (words(interface(language, key).text), [number]):
             return wanted
     if bare := nothing_asked(text):  # in whatever language
         return bare != "stop"
-    read = read_yes_no(yes_or_no_in(language, text), language=language) if "?" not in text else None
+    if "?" in text:
+        return None
+    if agrees_to_check(text):
+        return True
+    read = read_yes_no(yes_or_no_in(language, text), language=language)
     if not isinstance(read, Read) or read.remainder:
         return None
     return None if read.answers[0].value is True and YES.isdisjoint(said) else read.answers[0].value is True
+
+
+def _is_letter(text: str) -> bool:
+    """Say whether a message is one letter or number, or "Antwort x"."""
+    said = words(text)
+    return labelled(text) is not None or (len(said) == 1 and len(said[0]) == 1)
+
+
+def _is_whole(text: str, options: tuple[str, ...]) -> bool:
+    return words(text) in [words(each) for each in options]
+
+
+def _pointed(said: list[str], options: tuple[str, ...]) -> list[int]:
+    """Return the options, from 1, that have all words that were said, as they may be bent or misspelt."""
+    own = [words(each) for each in options]
+    found = (n for n, each in enumerate(own, 1) if all(any(_like(word, one) for one in each) for word in said))
+    return list(found) if said else []
+
+
+def _is_clear(said: list[str], option: str) -> bool:
+    """Say whether words that fit one option alone say enough of it: "wischen" is not "weil Wischen nicht reicht"."""
+    if len(said) == 1 and len(said[0]) < SHORTEST_ALONE:
+        return False
+    return len(said) > 2 or not (negates(said) or negates(words(option)))
+
+
+def _like(one: str, other: str) -> bool:
+    if one == other or min(len(one), len(other)) < SHORTEST_BENT:
+        return one == other
+    short, long = sorted((one, other), key=len)
+    stem = short[: max(SHORTEST_BENT, len(short) - 2)]
+    return long.startswith(stem) or short in long or one_slip_apart(one, other)
+
+
+def _yes_or_no(language: str) -> tuple[Part, Part]:
+    return interface(language, "teach_yes"), interface(language, "teach_no")
+
+
+def _declined(state: State) -> Reaction:
+    after = replace(state.check, step="declined", over=True)
+    return _said(state, after, interface(state.language, "teach_declined"))
 
 
 def _said(state: State, check: Check, *parts: Part) -> Reaction:

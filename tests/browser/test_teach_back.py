@@ -35,7 +35,9 @@ def test_a_patient_is_asked_on_a_telephone_whether_it_was_explained_well(quizzed
     visitor = Visitor(page, quizzed.url, "de").begin()
     visitor.say("Tut die Untersuchung weh?")
     reply = page.locator("#turn-1 .reply")
-    assert reply.inner_text().endswith(DE["teach_offer"])  # right above its choices, below what belongs to the answer
+    assert reply.locator(".choices legend").inner_text() == DE["teach_offer"]
+    assert reply.locator(".choices ~ .feedback").count() == 1  # right below the answer, above what is asked of it
+    assert reply.locator(".related").count() == 0  # no other questions beside an open one
     assert barriers(page) == []
 
     visitor.choose(DE["teach_yes"])

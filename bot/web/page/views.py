@@ -207,7 +207,7 @@ class Shown:
         if isinstance(part, FormText):
             return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
-            if part.key == "teach_offer":  # stands right above its choices, below what belongs to the answer
+            if part.key == "teach_offer":  # stands right above its choices
                 return Block("offer", part.text)
             kind: Kind = "ask" if part.key in HEADINGS else "taken" if part.key.startswith(TAKEN) else "say"
             return Block(kind, part.text, language=part.language)
