@@ -69,7 +69,7 @@ def _show_table(rows: Sequence[TableRow], sections: Sequence[Section], done: Map
     for row in rows:
         # A section without concepts counts for nobody, so that it may stand for fewer conversations than its row.
         cells = [
-            "-" if (value := row.sections[section.key]) is None else f"{value:.1f} (n={row.counted[section.key]})"
+            "-" if (value := row.sections[section.key]) is None else f"{value:.1f} ({row.counted[section.key]})"
             for section in scored
         ]
         average = "-" if row.average is None else f"{row.average:.1f}"
@@ -83,6 +83,7 @@ def _show_table(rows: Sequence[TableRow], sections: Sequence[Section], done: Map
             f"{counted(len(turns), 'discussion')}: {sum(turns) / len(turns):.1f} turns and "
             f"{sum(lines) / len(lines):.1f} lines on the scratchpad on average."
         )
+    console.print("In brackets: in how many conversations the section has concepts.")
 
 
 def forms(
