@@ -26,7 +26,7 @@ from bot.talk.dialogue import (
     show_again,
     with_context,
 )
-from bot.talk.messages import asks_to_wait, picks
+from bot.talk.messages import asks_to_wait, picks, remarks
 from bot.talk.remarks import announces_for_team, beside_answer, felt_again, meet, reply_to_remark, settles, surely_apart
 from bot.text import words
 
@@ -173,6 +173,9 @@ def _moved(assistant: Assistant, state: State, response: Response, move: Move) -
         case "offer":
             return _answered(assistant, state, _otherwise(response, "clarify", move))
         case "none":
+            return _answered(assistant, state, _otherwise(response, "declined", move))
+        case "reaction" if not (response.remarks or remarks(response.question)):
+            # Weighed as a reaction, and known as none: "arm taub", "mir ist schlecht" must never get "all right".
             return _answered(assistant, state, _otherwise(response, "declined", move))
         case "reaction":
             return Heard(Reply(language, (interface(language, "all_right"),)), rest, None)

@@ -252,3 +252,23 @@ def test_a_text_that_the_shown_pair_has_too_is_left_to_what_was_shown(tmp_path: 
     assert context.asked_by(pain.question.upper()) == {"pain"}
     assert context.asked_by(pain.variants[0].text) == {"pain", "costs"}
     assert context.asked_by("") == frozenset()
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_what_ails_somebody_is_never_met_as_a_reaction_to_the_answer(shipped: Assistant, language: str) -> None:
+    state = State(language, last_pair="deodorant", last_question="Darf ich Deo benutzen?")
+    said = {
+        "de": ("mir ist schlecht", "mir ist schwindlig", "nein, mir geht es schlecht, brustschmerzen", "fieber 40"),
+        "en": ("i feel sick", "i feel dizzy", "no, i feel bad, chest pains", "fever 40"),
+    }
+    for text in said[language]:
+        assert "all_right" not in _keys(_react(shipped, state, text)), text
+
+
+@pytest.mark.parametrize(
+    "text", ["herzinfarkt", "Herzanfall", "ohnmacht", "arm taub", "heart attack", "my arm is numb"]
+)
+def test_an_emergency_in_one_word_alarms_also_after_an_answer(shipped: Assistant, text: str) -> None:
+    language = "en" if text.rsplit(maxsplit=1)[-1] in ("attack", "numb") else "de"
+
+    assert _keys(_react(shipped, State(language, last_pair="deodorant"), text))[0].startswith("urgent")
