@@ -172,13 +172,10 @@ def _moved(assistant: Assistant, state: State, response: Response, move: Move) -
             return _answered(assistant, state, _otherwise(response, "answered", move, move.pair_ids[0]))
         case "offer":
             return _answered(assistant, state, _otherwise(response, "clarify", move))
-        case "none":
-            return _answered(assistant, state, _otherwise(response, "declined", move))
-        case "reaction" if not (response.remarks or remarks(response.question)):
-            # Weighed as a reaction, and known as none: "arm taub", "mir ist schlecht" must never get "all right".
-            return _answered(assistant, state, _otherwise(response, "declined", move))
-        case "reaction":
+        case "reaction" if response.remarks or remarks(response.question):
             return Heard(Reply(language, (interface(language, "all_right"),)), rest, None)
+        case "none" | "reaction":  # weighed as a reaction, and known as none: "arm taub" must never get "all right"
+            return _answered(assistant, state, _otherwise(response, "declined", move))
         case "more":
             return Heard(*offer_more(rest, assistant.shown(language), catalog, sample=sample), None)
         case "easier":

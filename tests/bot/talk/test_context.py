@@ -256,7 +256,8 @@ def test_a_text_that_the_shown_pair_has_too_is_left_to_what_was_shown(tmp_path: 
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_what_ails_somebody_is_never_met_as_a_reaction_to_the_answer(shipped: Assistant, language: str) -> None:
-    state = State(language, last_pair="deodorant", last_question="Darf ich Deo benutzen?")
+    asked = {"de": "Darf ich Deo benutzen?", "en": "Can I use deodorant?"}
+    state = State(language, last_pair="deodorant", last_question=asked[language])
     said = {
         "de": ("mir ist schlecht", "mir ist schwindlig", "nein, mir geht es schlecht, brustschmerzen", "fieber 40"),
         "en": ("i feel sick", "i feel dizzy", "no, i feel bad, chest pains", "fever 40"),
