@@ -280,13 +280,15 @@ def _identity(kind: str, what: str, task: Task, turns: int, initial: Mapping[str
 
 
 def _discuss_pair(what: str, material: Material, decision: Decision, asking: ModelOptions) -> None:
-    language = material.lang or "de"
-    texts = load_texts(language)
     basis = material.basis_text()
     if what.endswith((".yaml", ".yml")):
         draft = read_draft(what)
     else:
-        draft = find_pair(what, load_catalog(locate(material.catalog or EXAM), language))
+        draft = find_pair(what, load_catalog(locate(material.catalog or EXAM), material.lang or "de"))
+    language = material.lang or draft.language or "de"
+    if draft.language and draft.language != language:
+        raise BadData(f"{what} is in {draft.language!r}, and `--lang` says {language!r}. Leave `--lang` out.")
+    texts = load_texts(language)
     task = pair_task(texts, draft, basis=basis)
     identity = _identity("pair", draft.pair.id, task, material.turns, draft.texts)
     study = Study(material.folder(), f"pair {draft.pair.id}", {**identity, "language": language}, asking)
@@ -296,7 +298,7 @@ def _discuss_pair(what: str, material: Material, decision: Decision, asking: Mod
     )
     _write_discussed(study, task, done, provenance, language)
     if done.final is not None:
-        study.write(DRAFT, as_draft(draft, done.final, language=language, models=provenance.who))
+        study.write(DRAFT, as_draft(draft, task, done, language=language, models=provenance.who))
         typer.echo(f"{study.out / DRAFT}: a draft, unreviewed. Into the console:")
         typer.echo(f"`klartext author submit {study.out} --by LOGIN`")
 

@@ -81,6 +81,13 @@ def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_be
     assert len(draft["variants"]) == len(before.variants)
     assert "SAMPLE CONTENT" in (out / "draft.yaml").read_text(encoding="utf-8")
     assert (out / "form.csv").is_file()
+    new = whole["provenance"]["pain"]
+    assert all(each["unchecked"] and each["sentence"] in draft[each["field"]] for each in new)
+    assert {each["field"] for each in new} == {"answer", "easy_answer"}
+    (asked,) = (each for each in new if each["sentence"].startswith("Fragen Sie in der Arztpraxis oder Apotheke"))
+    lines = result["scratchpad"]
+    assert all(lines[int(quoted["place"].split()[-1]) - 1] == quoted["text"] for quoted in asked["quotations"])
+    assert {quoted["text"].partition(":")[0] for quoted in asked["quotations"]} == {"Antwort"}
     # The draft can be discussed again.
     again = author("discuss", "pair", out / "draft.yaml", "--out", tmp_path / "again")
     assert again.exit_code == 1
