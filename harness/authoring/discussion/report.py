@@ -20,6 +20,7 @@ from harness.files import without_markup
 T = TypeVar("T")
 _ENDED = {
     "stop": "The researcher was satisfied.",
+    "said": "The researcher ended the discussion with words of its own.",
     "turns": "The discussion ended at the limit of turns; the researcher was not satisfied yet.",
     "unusable": "The discussion ended as an answer could not be used.",
 }
@@ -89,6 +90,7 @@ def _discussion_record(discussion: Discussion) -> dict[str, Any]:
         "turns": [asdict(turn) for turn in discussion.turns],
         "ended": discussion.ended,
         "scratchpad": list(discussion.scratchpad),
+        "last_undecided": discussion.undecided,
     }
 
 
@@ -98,7 +100,7 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
     parts = [f"# {title}", "Draft. Written by a language model; nobody has approved it."]
     if done.initial is None:
         return "\n\n".join([*parts, "No usable first version was written.", ""])
-    parts += ["## Discussion", _ENDED[done.discussion.ended]]
+    parts += ["## Discussion", _how_it_ended(done.discussion)]
     for number, turn in enumerate(done.discussion.turns, 1):
         added = "".join(f"\n> on the scratchpad: {line}" for line in turn.added)
         parts.append(f"**{number}. {speakers[turn.speaker]}.** {turn.text}" + (f"\n{added}" if added else ""))
@@ -123,6 +125,13 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
         if back:
             parts += ["## Put back", *_changes(back, done.initial, done.put_back, language)]
     return without_markup(printable("\n\n".join([*parts, ""])))
+
+
+def _how_it_ended(discussion: Discussion) -> str:
+    """Return how a discussion ended. Who stops with words may be satisfied, or may have another point: nobody knows."""
+    stopped = any(turn.stops for turn in discussion.turns)  # with words: without any there is no turn
+    ended = _ENDED["said" if stopped and discussion.ended == "stop" else discussion.ended]
+    return f"{ended} Nobody decided on the last turn: read it." if discussion.undecided else ended
 
 
 def unasked(sections: Sequence[Section], done: Discussed) -> list[str]:
