@@ -545,12 +545,13 @@ def _show_compared(done: Sequence[Compared]) -> None:
         similar = [value for one in done if (value := one.similar[number]) is not None]
         shown.add_row(
             name,
-            f"{sum(map(bool, exact)) / len(exact):.3f}" if exact else "-",
-            f"{sum(similar) / len(similar):.3f}" if similar else "-",
+            f"{sum(map(bool, exact)) / len(exact):.3f} ({len(exact)})" if exact else "-",
+            f"{sum(similar) / len(similar):.3f} ({len(similar)})" if similar else "-",
             str(len(done)),
         )
     console = plain_console(soft_wrap=True)
     console.print(shown)
+    console.print("In brackets: of how many questions. Without a usable vote an answer is not exact, and similar 0.")
     for one in done:
         before, after = (
             f"{votes.winner or 'none'}{' (tie)' if votes.tied else ''}"

@@ -227,7 +227,7 @@ def discuss(task: Task, initial: Sections, *, turns: int = MOST_TURNS, name: str
             said.append(turn)
         if answers_a_stop or (spoken.stops and (pad or not spoken.text)):
             return Discussion(tuple(said), "stop")
-    return Discussion(tuple(said), "stop" if said[-1].stops else "turns")
+    return Discussion(tuple(said), "stop" if any(turn.stops for turn in said) else "turns")
 
 
 def apply(

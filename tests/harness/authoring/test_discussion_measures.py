@@ -99,6 +99,14 @@ def test_open_answers_are_compared_exactly_and_by_similarity(said: str, similar:
     assert compared.similar == similar
 
 
+def test_a_question_without_a_usable_vote_is_not_exact_and_nobody_is_asked_about_it() -> None:
+    case = ShortCase("c", "How long?", "Answer in a phrase.")
+
+    compared, _ = script(lambda: open_answer(TEXTS, case, "5 s"), lambda id_, _: "" if "vote" in id_ else "asked")
+
+    assert (compared.exact, compared.similar) == ((False, False), (0.0, 0.0))
+
+
 def concepts(**lists: list[str]) -> str:
     return "Here you are:\n```json\n" + json.dumps({key.capitalize(): found for key, found in lists.items()}) + "\n```"
 
@@ -148,6 +156,19 @@ def test_concepts_that_cannot_be_read_are_unusable(answer: str) -> None:
 
     assert result is None
     assert "concepts" in unusable
+
+
+def test_an_extraction_that_leaves_a_section_out_is_unusable_and_an_empty_list_is_not() -> None:
+    text = {section.key: "…" for section in SUMMARY.sections}
+    named = {"reported": ["pain"], "denied": [], "open": []}
+    answers = {"concepts": concepts(**named), "concepts#2": concepts(**named, history=[])}
+
+    first, unusable = script(lambda: extract(TEXTS, SCORED, text, name=""), by_id({**answers, "concepts#2": "none"}))
+    second, _ = script(lambda: extract(TEXTS, SCORED, text, name=""), by_id(answers))
+
+    assert first is None
+    assert unusable
+    assert second == {"positives": ("pain",), "negatives": (), "unknowns": (), "history": ()}
 
 
 def test_the_baseline_is_the_first_pass_of_the_same_discussion() -> None:
