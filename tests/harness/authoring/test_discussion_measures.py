@@ -10,7 +10,7 @@ import pytest
 from bot import BadData
 from harness.authoring.discussion.concepts import Overlap, extract, f1_of
 from harness.authoring.discussion.corruption import Corrected, Experiment, corruption_experiment, table_of
-from harness.authoring.discussion.dialogue import Discussion
+from harness.authoring.discussion.dialogue import Discussion, Ended
 from harness.authoring.discussion.rating_form import rating_form, tally
 from harness.authoring.discussion.short_answers import Dispute, Opinion, ShortCase, Votes, advise, open_answer
 from harness.authoring.discussion.texts import Task, load_texts
@@ -207,18 +207,47 @@ def test_the_baseline_is_the_first_pass_of_the_same_discussion() -> None:
     assert rows[0].sections["negatives"] is None
 
 
-def test_what_could_not_be_scored_is_left_out_of_the_table() -> None:
-    one = Overlap(1, 1, 1, 2)
-    scored = Corrected(3, {}, Discussion((), "stop"), {"initial": {section.key: one for section in SCORED}})
-    unscored = Corrected(3, {}, Discussion((), "unusable"), {})
+NONE, ALL, HALF = Overlap(0, 0, 0, 0), Overlap(1, 1, 1, 1), Overlap(1, 1, 1, 2)
 
-    rows = table_of([Experiment({}, (scored,)), Experiment({}, (unscored,))], SUMMARY.sections, [3])
+
+def corrected(ended: Ended = "stop", **versions: Overlap) -> Experiment:
+    """What came of a conversation at level 3, the same in each section."""
+    overlaps = {version: {section.key: one for section in SCORED} for version, one in versions.items()}
+    return Experiment({}, (Corrected(3, {version: {} for version in versions}, Discussion((), ended), overlaps),))
+
+
+def test_rows_of_a_level_are_over_the_same_conversations_and_the_others_are_said() -> None:
+    table = [
+        corrected(initial=HALF, baseline=HALF, dialogue=ALL),
+        corrected(initial=ALL),  # the corrected texts could not be scored
+        corrected("unusable", initial=HALF, baseline=HALF, dialogue=HALF),
+        Experiment(None, ()),
+    ]
+
+    rows = table_of(table, SUMMARY.sections, [3])
 
     assert [(row.version, row.n, row.average and round(row.average, 1)) for row in rows] == [
         ("initial", 1, 66.7),
-        ("baseline", 0, None),
-        ("dialogue", 0, None),
+        ("baseline", 1, 66.7),
+        ("dialogue", 1, 100.0),
     ]
+    assert rows[0].left_out == {
+        "a corrected text, or what it was scored by, could not be read": 1,
+        "the discussion ended as an answer could not be used": 1,
+        "no text to correct could be read": 1,
+    }
+
+
+def test_who_takes_out_what_was_invented_in_an_empty_section_gains_by_it() -> None:
+    invented = {**dict.fromkeys((section.key for section in SCORED), ALL), "negatives": Overlap(0, 1, 0, 0)}
+    mended = {**invented, "negatives": NONE}
+    versions = {"initial": invented, "baseline": invented, "dialogue": mended}
+    one = Corrected(3, {version: {} for version in versions}, Discussion((), "stop"), versions)
+
+    rows = table_of([Experiment({}, (one,))], SUMMARY.sections, [3])
+
+    assert [(row.sections["negatives"], row.counted["negatives"]) for row in rows] == [(0.0, 1), (0.0, 1), (100.0, 1)]
+    assert [row.average for row in rows] == [75.0, 75.0, 100.0]
 
 
 def filled(**answers: str) -> str:
