@@ -25,6 +25,7 @@ from harness.authoring.discussion.report import (
     advice_page,
     advice_record,
     compared_record,
+    corrections_page,
     discussed_page,
     discussed_record,
     form_page,
@@ -64,7 +65,7 @@ T = TypeVar("T")
 EXAM = "mammography"
 TaskName = Literal["pair", "summary", "dispute", "answers"]
 RESULT, PAGE, DRAFT, COMPOSITION = "result.json", "result.md", "draft.yaml", "composition.json"
-ACCEPTED, SHOWN, FORM_PAGE = "accepted.json", "shown.json", "form.md"
+ACCEPTED, SHOWN, FORM_PAGE, CORRECTIONS = "accepted.json", "shown.json", "form.md", "corrections.md"
 FORMS = "forms"  # what is handed out to raters, without the key beside it
 ToFile = Annotated[
     bool, typer.Option("--patient-text-to-file", help="Allow prompts with a patient's words to be written to files.")
@@ -420,7 +421,9 @@ def _write_discussed(study: Study, task: Task, done: Discussed, provenance: Prov
     study.write(RESULT, as_document(discussed_record(task, done, provenance)))
     study.write(PAGE, page)
     if done.final is not None:
-        for form, text in ((FORM, rating_form(task.texts.form)), (FORM_PAGE, form_page(task, done))):
+        forms = {FORM: rating_form(task.texts.form), FORM_PAGE: form_page(task, done)}
+        forms[CORRECTIONS] = corrections_page(task, done.discussion)
+        for form, text in forms.items():
             study.write(form, text)
             study.write(f"{FORMS}/{form}", text)
     console = plain_console(soft_wrap=True)

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from bot import NearCopies, measure
 from harness.authoring.discussion.corruption import Experiment, TableRow
-from harness.authoring.discussion.dialogue import Discussed, Discussion, named_sections
-from harness.authoring.discussion.rating_form import final_is_a
+from harness.authoring.discussion.dialogue import Discussed, Discussion, named_sections, numbered
+from harness.authoring.discussion.rating_form import final_is_a, questions
 from harness.authoring.discussion.short_answers import Compared, ShortAnswer
-from harness.authoring.discussion.texts import Section, Sections, Task, as_text
+from harness.authoring.discussion.texts import FormQuestion, Section, Sections, Task, as_text
 from harness.authoring.working import Advanced, Work
 from harness.console import printable
 from harness.files import without_markup
@@ -156,19 +156,26 @@ def undone(sections: Sequence[Section], done: Discussed) -> list[int]:
 
 
 def form_page(task: Task, done: Discussed) -> str:
-    """Return what raters read beside the form: both texts without saying which is which, and the scratchpad."""
+    """Return what raters read beside the form: both texts without saying which is which, and what is asked of them."""
     if done.initial is None or done.final is None:
         raise ValueError("a form needs two texts")
     form, texts = task.texts.form, (done.final, done.initial)
     first, second = texts if final_is_a(done.initial, done.final) else texts[::-1]
     parts = [f"# {form.title}", form.intro.strip(), f"## {task.kind.material_name}", task.material]
     parts += ["## A", _in_sections(task.sections, first), "## B", _in_sections(task.sections, second)]
-    parts += [
-        "## Scratchpad",
-        "\n".join(f"{number}. {one}" for number, one in enumerate(done.discussion.scratchpad, 1)),
-    ]
-    parts += [f"- {question.asks} ({', '.join(question.options)})" for question in form.questions.values()]
-    return without_markup(printable("\n\n".join([*parts, ""])))
+    return _page(parts, questions(form, afterwards=False))
+
+
+def corrections_page(task: Task, discussion: Discussion) -> str:
+    """Return what raters read last: the scratchpad, by which the texts can be told, and what is asked of it."""
+    form = task.texts.form
+    parts = [f"# {form.title}", form.afterwards.strip(), numbered(discussion.scratchpad)]
+    return _page(parts, questions(form, afterwards=True))
+
+
+def _page(parts: Sequence[str], asked: Mapping[str, FormQuestion]) -> str:
+    listed = [f"- {question.asks} ({', '.join(question.options)})" for question in asked.values()]
+    return without_markup(printable("\n\n".join([*parts, *listed, ""])))
 
 
 def _pad(sections: Sequence[Section], done: Discussed) -> str:
