@@ -123,7 +123,7 @@ def as_draft(draft: PairDraft, task: Task, done: Discussed, *, language: str, mo
     """Return a pair with its final texts as a file that `klartext author submit` takes; `models` discussed it."""
     final = done.final or draft.texts
     known = {"catalog": draft.catalog} if draft.catalog else {}
-    record = {
+    record: dict[str, Any] = {
         **known,
         "language": language,
         "drafted_by": list(dict.fromkeys([*draft.drafted_by, *models])),
@@ -145,7 +145,7 @@ def _new_backings(draft: PairDraft, task: Task, done: Discussed, language: str) 
     lines = [(number, done.discussion.scratchpad[number - 1]) for number in done.accepted or ()]
     about = {number: named_sections(task.sections, line) for number, line in lines}
     title, place = (names.get(language, names["en"]) for names in (_DISCUSSION, _PLACE))
-    known = {(each.get("field"), each.get("sentence")) for each in draft.backings}
+    known = [(each.get("field"), each.get("sentence")) for each in draft.backings]  # whatever the file says there
     found = []
     for key, text in (done.final or {}).items():
         quotations = [

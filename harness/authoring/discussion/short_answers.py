@@ -281,7 +281,7 @@ def open_answer(texts: DiscussionTexts, case: ShortCase, expected: str) -> Work[
         ]
     )
     exact = dict(zip(given, said, strict=True))
-    alike: dict[str, float | None] = dict(zip(given, scores or [None] * len(given), strict=True))
+    alike: dict[str, float | None] = dict(zip(given, scores, strict=True)) if scores else dict.fromkeys(given)
     return Compared(
         answer,
         expected,

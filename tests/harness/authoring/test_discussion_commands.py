@@ -249,6 +249,17 @@ def test_an_english_pair_is_discussed_as_recorded(tmp_path: Path) -> None:
     assert "Would you like to take a mild painkiller first?" in draft["easy_answer"]
 
 
+def test_a_draft_is_discussed_in_its_own_language(tmp_path: Path) -> None:
+    pair = {"id": "parking", "question": "Where may I park?", "answer": "Behind the house."}
+    (file := tmp_path / "draft.yaml").write_text(yaml.safe_dump({"language": "en", "pairs": [pair]}), encoding="utf-8")
+
+    refused = author("discuss", "pair", file, "--out", tmp_path / "p", "--lang", "de")
+    assert (refused.exit_code, "is in 'en', and `--lang` says 'de'" in refused.stderr) == (2, True)
+
+    assert author("discuss", "pair", file, "--out", tmp_path / "p").exit_code == 1
+    assert "You (Person B)" in (tmp_path / "p" / "prompts.jsonl").read_text(encoding="utf-8")
+
+
 def test_the_shipped_open_questions_rest_on_pairs_of_the_catalog(tmp_path: Path) -> None:
     file = data_folder("vignettes") / "authoring" / "short-answers-de.yaml"
     catalog = load_catalog(locate("mammography"), "de")
