@@ -67,7 +67,7 @@ def _show_table(rows: Sequence[TableRow], sections: Sequence[Section], done: Map
     columns = [*(section.title for section in scored), "average", "n"]
     shown = plain_table("F1 of concepts (GPT-F1), 0 to 100", "level, version", *columns)
     for row in rows:
-        # A section without concepts counts for nobody, so that it may stand for fewer conversations than its row.
+        # A section in which nobody has concepts does not count: it may stand for fewer conversations than its row.
         cells = [
             "-" if (value := row.sections[section.key]) is None else f"{value:.1f} ({row.counted[section.key]})"
             for section in scored
@@ -76,14 +76,17 @@ def _show_table(rows: Sequence[TableRow], sections: Sequence[Section], done: Map
         shown.add_row(f"{row.level} {row.version}", *cells, average, str(row.n))
     console = plain_console(soft_wrap=True)
     console.print(shown)
-    turns = [len(each.discussion.turns) for one in done.values() for each in one.levels]
-    lines = [len(each.discussion.scratchpad) for one in done.values() for each in one.levels]
-    if turns:
+    held = [each.discussion for one in done.values() for each in one.levels if each.discussion.ended != "unusable"]
+    if held:
+        turns = sum(len(each.turns) for each in held) / len(held)
+        lines = sum(len(each.scratchpad) for each in held) / len(held)
         console.print(
-            f"{counted(len(turns), 'discussion')}: {sum(turns) / len(turns):.1f} turns and "
-            f"{sum(lines) / len(lines):.1f} lines on the scratchpad on average."
+            f"{counted(len(held), 'discussion')}: {turns:.1f} turns and {lines:.1f} lines on the scratchpad on average."
         )
     console.print("In brackets: in how many conversations the section has concepts.")
+    for level, left_out in {row.level: row.left_out for row in rows}.items():
+        for why, number in left_out.items():
+            console.print(f"Left out at level {level}: {counted(number, 'conversation')}, {why}.")
 
 
 def forms(

@@ -25,6 +25,7 @@ from harness.authoring.discussion.report import (
     advice_page,
     advice_record,
     compared_record,
+    corrections_page,
     discussed_page,
     discussed_record,
     form_page,
@@ -64,7 +65,7 @@ T = TypeVar("T")
 EXAM = "mammography"
 TaskName = Literal["pair", "summary", "dispute", "answers"]
 RESULT, PAGE, DRAFT, COMPOSITION = "result.json", "result.md", "draft.yaml", "composition.json"
-ACCEPTED, SHOWN, FORM_PAGE = "accepted.json", "shown.json", "form.md"
+ACCEPTED, SHOWN, FORM_PAGE, CORRECTIONS = "accepted.json", "shown.json", "form.md", "corrections.md"
 FORMS = "forms"  # what is handed out to raters, without the key beside it
 ToFile = Annotated[
     bool, typer.Option("--patient-text-to-file", help="Allow prompts with a patient's words to be written to files.")
@@ -280,13 +281,15 @@ def _identity(kind: str, what: str, task: Task, turns: int, initial: Mapping[str
 
 
 def _discuss_pair(what: str, material: Material, decision: Decision, asking: ModelOptions) -> None:
-    language = material.lang or "de"
-    texts = load_texts(language)
     basis = material.basis_text()
     if what.endswith((".yaml", ".yml")):
         draft = read_draft(what)
     else:
-        draft = find_pair(what, load_catalog(locate(material.catalog or EXAM), language))
+        draft = find_pair(what, load_catalog(locate(material.catalog or EXAM), material.lang or "de"))
+    language = material.lang or draft.language or "de"
+    if draft.language and draft.language != language:
+        raise BadData(f"{what} is in {draft.language!r}, and `--lang` says {language!r}. Leave `--lang` out.")
+    texts = load_texts(language)
     task = pair_task(texts, draft, basis=basis)
     identity = _identity("pair", draft.pair.id, task, material.turns, draft.texts)
     study = Study(material.folder(), f"pair {draft.pair.id}", {**identity, "language": language}, asking)
@@ -296,7 +299,7 @@ def _discuss_pair(what: str, material: Material, decision: Decision, asking: Mod
     )
     _write_discussed(study, task, done, provenance, language)
     if done.final is not None:
-        study.write(DRAFT, as_draft(draft, done.final, language=language, models=provenance.who))
+        study.write(DRAFT, as_draft(draft, task, done, language=language, models=provenance.who))
         typer.echo(f"{study.out / DRAFT}: a draft, unreviewed. Into the console:")
         typer.echo(f"`klartext author submit {study.out} --by LOGIN`")
 
@@ -418,7 +421,9 @@ def _write_discussed(study: Study, task: Task, done: Discussed, provenance: Prov
     study.write(RESULT, as_document(discussed_record(task, done, provenance)))
     study.write(PAGE, page)
     if done.final is not None:
-        for form, text in ((FORM, rating_form(task.texts.form)), (FORM_PAGE, form_page(task, done))):
+        forms = {FORM: rating_form(task.texts.form), FORM_PAGE: form_page(task, done)}
+        forms[CORRECTIONS] = corrections_page(task, done.discussion)
+        for form, text in forms.items():
             study.write(form, text)
             study.write(f"{FORMS}/{form}", text)
     console = plain_console(soft_wrap=True)
@@ -543,12 +548,13 @@ def _show_compared(done: Sequence[Compared]) -> None:
         similar = [value for one in done if (value := one.similar[number]) is not None]
         shown.add_row(
             name,
-            f"{sum(map(bool, exact)) / len(exact):.3f}" if exact else "-",
-            f"{sum(similar) / len(similar):.3f}" if similar else "-",
+            f"{sum(map(bool, exact)) / len(exact):.3f} ({len(exact)})" if exact else "-",
+            f"{sum(similar) / len(similar):.3f} ({len(similar)})" if similar else "-",
             str(len(done)),
         )
     console = plain_console(soft_wrap=True)
     console.print(shown)
+    console.print("In brackets: of how many questions. Without a usable vote an answer is not exact, and similar 0.")
     for one in done:
         before, after = (
             f"{votes.winner or 'none'}{' (tie)' if votes.tied else ''}"

@@ -5,5 +5,5 @@ After Nair et al. (2023), DERA, seed paper 001. `dialogue` is their discussion o
 `corruption` its experiment, `rating_form` the questions that it asked physicians.
 From outside: `load_texts`, `find_pair`, `read_draft`, `pair_task`, `improve`, `read_conversation`,
 `conversation_task`, `summarise`, `composition_of`, `advise`, `open_answer`, `corruption_experiment`, `table_of`,
-`f1_of`, `Choice`, `tally`, `report`. Imports `working` and `llm`.
+`f1_of`, `Choice`, `tally`, `report`. Imports `working`, `submission`, `llm` and how `evidence` splits sentences.
 """

@@ -111,7 +111,9 @@ def _reader(sections: Sequence[Section]) -> Callable[[str], Concepts]:
         record = _by_section(answer, sections)
         found: dict[str, tuple[str, ...]] = {}
         for section in sections:
-            listed = record.get(section.key, [])
+            if section.key not in record:  # left out is not the same as empty: a gap must not count as a miss
+                raise Unusable(f"it names no concepts of {section.title!r}, not even an empty list")
+            listed = record[section.key]
             if not isinstance(listed, list):
                 raise Unusable(f"the concepts of {section.title!r} are no list")
             named = {fold(one): one.strip() for one in listed if isinstance(one, str) and fold(one)}

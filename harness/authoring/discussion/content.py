@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,16 @@ from pydantic import ValidationError
 
 from bot import BadData, Catalog, Pair
 from harness.authoring.discussion.conversation import Conversation
+from harness.authoring.discussion.dialogue import Discussed, named_sections
 from harness.authoring.discussion.texts import DiscussionTexts, Sections, Task
+from harness.authoring.evidence.passages import sentences
+from harness.authoring.submission import Submission
 from harness.files import first_fault, load_yaml, unreadable
 
 SAMPLE = "Draft by a language model after a discussion of two agents. SAMPLE CONTENT, NOT APPROVED BY ANY CLINICIAN."
 WORDS = 90  # of an answer whose pair has no target
+_DISCUSSION = {"de": "Besprechung zweier Sprachmodelle", "en": "Discussion of two language models"}
+_PLACE = {"de": "Notizzettel, Zeile {}", "en": "scratchpad, line {}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +32,17 @@ class PairDraft:
         pair: The pair.
         origin: Where it comes from, for people.
         catalog: Name of the catalog that it belongs to; empty where a file does not say.
+        language: Of its texts; empty where a file does not say.
+        drafted_by: Models that have written in it so far.
+        backings: What its sentences were written from so far, as the file says: see `submission`.
     """
 
     pair: Pair
     origin: str
     catalog: str = ""
+    language: str = ""
+    drafted_by: tuple[str, ...] = ()
+    backings: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def texts(self) -> Sections:
@@ -64,7 +75,7 @@ def find_pair(id_: str, catalog: Catalog) -> PairDraft:
             f"There is no pair {id_!r} in {catalog.ref} ({catalog.language}). See `klartext qa list`, or give a draft "
             "as a YAML file."
         )
-    return PairDraft(pair, catalog.ref, catalog.name)
+    return PairDraft(pair, catalog.ref, catalog.name, catalog.language)
 
 
 def read_draft(name: str) -> PairDraft:
@@ -80,9 +91,13 @@ def read_draft(name: str) -> PairDraft:
             raise BadData(f"{name} holds {len(pairs)} pairs. Give a file with one.")
         record = pairs[0]
     try:
-        return PairDraft(Pair.model_validate(record), name, str(whole.get("catalog") or ""))
+        pair = Pair.model_validate(record)
+        beside = {key: whole[key] for key in ("drafted_by", "provenance") if whole.get(key)}
+        said = Submission.model_validate({"pairs": [pair], **beside})
     except ValidationError as error:
         raise BadData(f"{name} is no pair: {first_fault(error)}. Mend it after a pair of the catalog.") from error
+    catalog, language = (str(whole.get(key) or "") for key in ("catalog", "language"))
+    return PairDraft(pair, name, catalog, language, said.drafted_by, tuple(said.provenance.get(pair.id, ())))
 
 
 def pair_task(texts: DiscussionTexts, draft: PairDraft, *, basis: str = "") -> Task:
@@ -104,9 +119,43 @@ def conversation_task(texts: DiscussionTexts, conversation: Conversation, *, exa
     return Task(texts, texts.tasks["summary"], conversation.as_text(), {"exam": exam})
 
 
-def as_draft(draft: PairDraft, final: Sections, *, language: str, models: Sequence[str]) -> str:
-    """Return a pair with new texts as a file that `klartext author submit` takes; `models` wrote these."""
+def as_draft(draft: PairDraft, task: Task, done: Discussed, *, language: str, models: Sequence[str]) -> str:
+    """Return a pair with its final texts as a file that `klartext author submit` takes; `models` discussed it."""
+    final = done.final or draft.texts
     known = {"catalog": draft.catalog} if draft.catalog else {}
-    record = {**known, "language": language, "drafted_by": list(models), "pairs": [draft.with_texts(final)]}
+    record: dict[str, Any] = {
+        **known,
+        "language": language,
+        "drafted_by": list(dict.fromkeys([*draft.drafted_by, *models])),
+        "pairs": [draft.with_texts(final)],
+    }
+    backings = [*draft.backings, *_new_backings(draft, task, done, language)]
+    if backings:
+        record["provenance"] = {draft.pair.id: backings}
     body = yaml.safe_dump(record, allow_unicode=True, sort_keys=False, width=118)
     return f"# {SAMPLE} Improves {draft.pair.id} of {draft.origin}.\n{body}"
+
+
+def _new_backings(draft: PairDraft, task: Task, done: Discussed, language: str) -> list[dict[str, Any]]:
+    """Return what the new sentences were written from: the accepted lines that are about their section.
+
+    What is known of sentences that are gone stays beside them: the console says that these stand there no more. Nobody
+    has compared a new sentence with a source, so each is marked as unchecked.
+    """
+    lines = [(number, done.discussion.scratchpad[number - 1]) for number in done.accepted or ()]
+    about = {number: named_sections(task.sections, line) for number, line in lines}
+    title, place = (names.get(language, names["en"]) for names in (_DISCUSSION, _PLACE))
+    known = [(each.get("field"), each.get("sentence")) for each in draft.backings]  # whatever the file says there
+    found = []
+    for key, text in (done.final or {}).items():
+        quotations = [
+            {"document": "discussion", "title": title, "place": place.format(number), "text": line}
+            for number, line in lines
+            if not about[number] or key in about[number]  # a line that names no section may be about any
+        ]
+        found += [
+            {"field": key, "sentence": sentence, "quotations": [dict(each) for each in quotations], "unchecked": True}
+            for sentence in sentences(text)
+            if sentence not in draft.texts.get(key, "") and (key, sentence) not in known
+        ]
+    return found

@@ -7,6 +7,7 @@ the truth. `initial` is the corrupted one, `baseline` is corrected after a singl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -125,14 +126,15 @@ def _score(
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of the paper's table 1.
+    """A row of the paper's table 1. The rows of a level are over the same conversations, and the same sections of each.
 
     Attributes:
         level, version: What was scored.
         sections: Mean F1 by key, 0 to 100.
         average: Their mean.
-        n: How many conversations were scored.
-        counted: In how many of them each section has concepts.
+        n: Over how many conversations.
+        counted: In how many of them each section counts.
+        left_out: How many conversations are not in it, by the reason.
     """
 
     level: int
@@ -141,22 +143,46 @@ class TableRow:
     average: float | None
     n: int
     counted: Mapping[str, int]
+    left_out: Mapping[str, int]
 
 
 def table_of(experiments: Sequence[Experiment], sections: Sequence[Section], levels: Sequence[int]) -> list[TableRow]:
-    """Return the table: what could not be scored is left out, and a section without concepts counts for nobody."""
+    """Return the table.
+
+    A section counts, for all versions of a level, where the truth or any of them has concepts in it. Who has none
+    there, as the truth, has it right: else one that invents something would be scored, and its correction not.
+    """
     rows = []
     keys = [section.key for section in sections if section.scored]
     for level in levels:
-        tried = [one for experiment in experiments for one in experiment.levels if one.level == level]
+        tried = [_at(experiment, level) for experiment in experiments]
+        scored = [one.overlaps for one, why_not in tried if one is not None and not why_not]
+        left_out = Counter(why_not for _, why_not in tried if why_not)
+        counting = {
+            key: [one for one in scored if any(each[key].named or each[key].wanted for each in one.values())]
+            for key in keys
+        }
+        counted = {key: len(having) for key, having in counting.items()}
         for version in VERSIONS:
-            scored = [one.overlaps[version] for one in tried if version in one.overlaps]
-            means: dict[str, float | None] = {}
-            counted: dict[str, int] = {}
-            for key in keys:
-                values = [value for each in scored if (value := each[key].f1) is not None]
-                counted[key] = len(values)
-                means[key] = 100 * fmean(values) if values else None
+            means = {
+                key: 100 * fmean(1.0 if (f1 := one[version][key].f1) is None else f1 for one in having)
+                if having
+                else None
+                for key, having in counting.items()
+            }
             known = [value for value in means.values() if value is not None]
-            rows.append(TableRow(level, version, means, fmean(known) if known else None, len(scored), counted))
+            rows.append(
+                TableRow(level, version, means, fmean(known) if known else None, len(scored), counted, left_out)
+            )
     return rows
+
+
+def _at(experiment: Experiment, level: int) -> tuple[Corrected | None, str]:
+    """Return what came of a level, and why it is not in the table; empty where it is."""
+    one = next((each for each in experiment.levels if each.level == level), None)
+    if one is None or not one.texts:
+        return one, "no text to correct could be read"
+    if one.discussion.ended == "unusable":
+        return one, "the discussion ended as an answer could not be used"
+    missing = set(VERSIONS) - set(one.overlaps)
+    return one, "a corrected text, or what it was scored by, could not be read" if missing else ""

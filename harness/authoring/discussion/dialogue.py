@@ -30,11 +30,19 @@ _NOTHING = {"", "none", "nothing", "keine", "nichts", "n a", "leer", "keine aend
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one of the two said; `added`: what the decider put on the scratchpad."""
+    """What one of the two said.
+
+    Attributes:
+        speaker: Who.
+        text: What.
+        added: What the decider put on the scratchpad.
+        stops: Whether the researcher ended the discussion with it.
+    """
 
     speaker: Speaker
     text: str
     added: tuple[str, ...] = ()
+    stops: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,7 @@ class Discussion:
 
     Attributes:
         turns: In their order; the researcher begins.
-        ended: By the researcher (``stop``), at the limit (``turns``), or as an answer could not be used.
+        ended: By the researcher (``stop``), at the limit (``turns``), or as an answer could not be used (``unusable``).
     """
 
     turns: tuple[Turn, ...]
@@ -52,6 +60,11 @@ class Discussion:
     @property
     def scratchpad(self) -> tuple[str, ...]:
         return tuple(line for turn in self.turns for line in turn.added)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the researcher had the last word, so that the decider has decided on nothing in it."""
+        return bool(self.turns) and self.turns[-1].speaker == "researcher"
 
     def first(self, turns: int) -> Discussion:
         """Return the discussion as it was after so many turns."""
@@ -186,7 +199,11 @@ def summarise(task: Task, choice: Choice | None = None, *, turns: int = MOST_TUR
 
 
 def discuss(task: Task, initial: Sections, *, turns: int = MOST_TURNS, name: str = "") -> Work[Discussion]:
-    """Let researcher (prompt 4) and decider (prompt 3) speak in turn until the researcher is satisfied."""
+    """Let researcher (prompt 4) and decider (prompt 3) speak in turn until the researcher is satisfied.
+
+    A researcher may say all points at once and stop in the same breath. While nothing is on the scratchpad the decider
+    still answers, lest all of them be lost; later such a turn is the last, and mostly a farewell.
+    """
     said: list[Turn] = []
     pad: list[str] = []
     while len(said) < turns:
@@ -203,13 +220,14 @@ def discuss(task: Task, initial: Sections, *, turns: int = MOST_TURNS, name: str
         spoken = yield from ask(Ask(f"{name}turn/{len(said) + 1}/{speaker}", messages, reading))
         if spoken is None:
             return Discussion(tuple(said), "unusable")
-        turn = Turn(speaker, spoken.text, _new(spoken.added, pad))
+        turn = Turn(speaker, spoken.text, _new(spoken.added, pad), spoken.stops)
+        answers_a_stop = bool(said) and said[-1].stops
         pad += turn.added
         if turn.text or not spoken.stops:
             said.append(turn)
-        if spoken.stops:
+        if answers_a_stop or (spoken.stops and (pad or not spoken.text)):
             return Discussion(tuple(said), "stop")
-    return Discussion(tuple(said), "turns")
+    return Discussion(tuple(said), "stop" if any(turn.stops for turn in said) else "turns")
 
 
 def apply(

@@ -1,7 +1,8 @@
-"""The questions that the paper asked physicians, as a form for raters who do not know which text is which, and a tally.
+"""The questions that the paper asked physicians, as a form for raters, and a tally.
 
 Nair et al. (2023), section 3 and appendix A.2: which text is preferred, how much of what counts it captures, with how
-many corrections one agrees, and whether it may harm. A form is a CSV file; raters fill the last column in.
+many corrections one agrees, and whether it may harm. A form is a CSV file; raters fill the last column in. They are not
+told which text is which, but whoever reads the corrections sees it: what is asked of these comes last, on its own page.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot import BadData, fold
-from harness.authoring.discussion.texts import FormTexts, Sections
+from harness.authoring.discussion.texts import FormQuestion, FormTexts, Sections
 from harness.authoring.filled import read_form_rows
 
 FORM = "form.csv"
 COLUMNS = ("question", "text", "asks", "options", "answer")
 _OF_EACH = ("captured", "harmful")  # asked of both texts
+_AFTERWARDS = ("agreed",)  # asked of the corrections, which tell which text is which
 _LETTERS = ("A", "B")
 
 
@@ -30,12 +32,17 @@ def final_is_a(initial: Sections, final: Sections) -> bool:
     return hashlib.sha256(joined.encode()).digest()[0] % 2 == 0
 
 
+def questions(texts: FormTexts, *, afterwards: bool) -> dict[str, FormQuestion]:
+    """Return the questions on the texts alone, or those on the corrections, which are asked afterwards."""
+    return {key: one for key, one in texts.questions.items() if (key in _AFTERWARDS) == afterwards}
+
+
 def rating_form(texts: FormTexts) -> str:
     """Return an empty form as CSV."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for key, question in texts.questions.items():
+    for key, question in [*questions(texts, afterwards=False).items(), *questions(texts, afterwards=True).items()]:
         for letter in _LETTERS if key in _OF_EACH else ("",):
             writer.writerow([key, letter, question.asks, " | ".join(question.options), ""])
     return stream.getvalue()

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from bot import NearCopies, measure
 from harness.authoring.discussion.corruption import Experiment, TableRow
-from harness.authoring.discussion.dialogue import Discussed, Discussion, named_sections
-from harness.authoring.discussion.rating_form import final_is_a
+from harness.authoring.discussion.dialogue import Discussed, Discussion, named_sections, numbered
+from harness.authoring.discussion.rating_form import final_is_a, questions
 from harness.authoring.discussion.short_answers import Compared, ShortAnswer
-from harness.authoring.discussion.texts import Section, Sections, Task, as_text
+from harness.authoring.discussion.texts import FormQuestion, Section, Sections, Task, as_text
 from harness.authoring.working import Advanced, Work
 from harness.console import printable
 from harness.files import without_markup
@@ -20,6 +20,7 @@ from harness.files import without_markup
 T = TypeVar("T")
 _ENDED = {
     "stop": "The researcher was satisfied.",
+    "said": "The researcher ended the discussion with words of its own.",
     "turns": "The discussion ended at the limit of turns; the researcher was not satisfied yet.",
     "unusable": "The discussion ended as an answer could not be used.",
 }
@@ -89,6 +90,7 @@ def _discussion_record(discussion: Discussion) -> dict[str, Any]:
         "turns": [asdict(turn) for turn in discussion.turns],
         "ended": discussion.ended,
         "scratchpad": list(discussion.scratchpad),
+        "last_undecided": discussion.undecided,
     }
 
 
@@ -98,7 +100,7 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
     parts = [f"# {title}", "Draft. Written by a language model; nobody has approved it."]
     if done.initial is None:
         return "\n\n".join([*parts, "No usable first version was written.", ""])
-    parts += ["## Discussion", _ENDED[done.discussion.ended]]
+    parts += ["## Discussion", _how_it_ended(done.discussion)]
     for number, turn in enumerate(done.discussion.turns, 1):
         added = "".join(f"\n> on the scratchpad: {line}" for line in turn.added)
         parts.append(f"**{number}. {speakers[turn.speaker]}.** {turn.text}" + (f"\n{added}" if added else ""))
@@ -125,6 +127,13 @@ def discussed_page(title: str, task: Task, done: Discussed, language: str) -> st
     return without_markup(printable("\n\n".join([*parts, ""])))
 
 
+def _how_it_ended(discussion: Discussion) -> str:
+    """Return how a discussion ended. Who stops with words may be satisfied, or may have another point: nobody knows."""
+    stopped = any(turn.stops for turn in discussion.turns)  # with words: without any there is no turn
+    ended = _ENDED["said" if stopped and discussion.ended == "stop" else discussion.ended]
+    return f"{ended} Nobody decided on the last turn: read it." if discussion.undecided else ended
+
+
 def unasked(sections: Sequence[Section], done: Discussed) -> list[str]:
     """Return the titles of sections that the final text changes, though no accepted line names them."""
     if done.initial is None or done.final is None:
@@ -147,19 +156,26 @@ def undone(sections: Sequence[Section], done: Discussed) -> list[int]:
 
 
 def form_page(task: Task, done: Discussed) -> str:
-    """Return what raters read beside the form: both texts without saying which is which, and the scratchpad."""
+    """Return what raters read beside the form: both texts without saying which is which, and what is asked of them."""
     if done.initial is None or done.final is None:
         raise ValueError("a form needs two texts")
     form, texts = task.texts.form, (done.final, done.initial)
     first, second = texts if final_is_a(done.initial, done.final) else texts[::-1]
     parts = [f"# {form.title}", form.intro.strip(), f"## {task.kind.material_name}", task.material]
     parts += ["## A", _in_sections(task.sections, first), "## B", _in_sections(task.sections, second)]
-    parts += [
-        "## Scratchpad",
-        "\n".join(f"{number}. {one}" for number, one in enumerate(done.discussion.scratchpad, 1)),
-    ]
-    parts += [f"- {question.asks} ({', '.join(question.options)})" for question in form.questions.values()]
-    return without_markup(printable("\n\n".join([*parts, ""])))
+    return _page(parts, questions(form, afterwards=False))
+
+
+def corrections_page(task: Task, discussion: Discussion) -> str:
+    """Return what raters read last: the scratchpad, by which the texts can be told, and what is asked of it."""
+    form = task.texts.form
+    parts = [f"# {form.title}", form.afterwards.strip(), numbered(discussion.scratchpad)]
+    return _page(parts, questions(form, afterwards=True))
+
+
+def _page(parts: Sequence[str], asked: Mapping[str, FormQuestion]) -> str:
+    listed = [f"- {question.asks} ({', '.join(question.options)})" for question in asked.values()]
+    return without_markup(printable("\n\n".join([*parts, *listed, ""])))
 
 
 def _pad(sections: Sequence[Section], done: Discussed) -> str:

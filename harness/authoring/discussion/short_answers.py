@@ -250,6 +250,8 @@ class Compared:
         expected: The right answer.
         exact: Whether a model says that they are the same, for the answer before and after; None: not read.
         similar: How like a model says they are, 0 to 1, for the answer before and after; None: not read.
+
+    Where all votes were unusable there is no answer: it is not exact, and like nothing.
     """
 
     answer: ShortAnswer
@@ -261,38 +263,47 @@ class Compared:
 def open_answer(texts: DiscussionTexts, case: ShortCase, expected: str) -> Work[Compared]:
     """Answer an open question before and after a discussion, and compare both answers with the expected one."""
     answer = yield from short_answer(texts, case)
-    given = [votes.winner for votes in (answer.before, answer.after)]
-    if None in given:
-        return Compared(answer, expected, (None, None), (None, None))
-    both = [str(one) for one in given]
-    pairs = "\n".join(f"{expected} | {one}" for one in both)
-    similar = Ask(f"{case.id}/similar", _messages(texts.short.similar, {"pairs": pairs}), _two)
-    scores = yield from ask(similar)
-    exact = yield from ask_all(
+    votes = {"before": answer.before.winner, "after": answer.after.winner}
+    given = {when: one for when, one in votes.items() if one is not None}
+    scores: Sequence[float] | None = None
+    if given:
+        pairs = "\n".join(f"{expected} | {one}" for one in given.values())
+        similar = Ask(f"{case.id}/similar", _messages(texts.short.similar, {"pairs": pairs}), _similarities(len(given)))
+        scores = yield from ask(similar)
+    said = yield from ask_all(
         [
             Ask(
                 f"{case.id}/exact/{when}",
                 _messages(texts.short.exact, {"question": case.case, "expected": expected, "given": one}),
                 _yes_or_no,
             )
-            for when, one in zip(("before", "after"), both, strict=True)
+            for when, one in given.items()
         ]
     )
-    before, after = scores if scores is not None else (None, None)
-    return Compared(answer, expected, (exact[0], exact[1]), (before, after))
+    exact = dict(zip(given, said, strict=True))
+    alike: dict[str, float | None] = dict(zip(given, scores, strict=True)) if scores else dict.fromkeys(given)
+    return Compared(
+        answer,
+        expected,
+        (exact.get("before", False), exact.get("after", False)),
+        (alike.get("before", 0.0), alike.get("after", 0.0)),
+    )
 
 
-def _two(answer: str) -> tuple[float, float]:
-    """Read two similarities at the ends of lines with bars; beyond 1 is 0, unless all are 100 (prompt 19)."""
-    ends = [line.rpartition("|")[2] for line in cleaned(answer).splitlines() if line.count("|") >= 2]
-    numbers = [_NUMBER.findall(end) for end in ends]
-    values = [float(found[-1].replace(",", ".")) for found in numbers if found]
-    if len(values) != 2:
-        raise Unusable(f"it holds {len(values)} similarities instead of 2")
-    if values == [100.0, 100.0]:
-        return 1.0, 1.0
-    first, second = (value if 0 <= value <= 1 else 0.0 for value in values)
-    return first, second
+def _similarities(wanted: int) -> Callable[[str], list[float]]:
+    """Return a reader of similarities at the ends of lines with bars; beyond 1 is 0, unless all are 100 (prompt 19)."""
+
+    def read(answer: str) -> list[float]:
+        ends = [line.rpartition("|")[2] for line in cleaned(answer).splitlines() if line.count("|") >= 2]
+        numbers = [_NUMBER.findall(end) for end in ends]
+        values = [float(found[-1].replace(",", ".")) for found in numbers if found]
+        if len(values) != wanted:
+            raise Unusable(f"it holds {len(values)} similarities instead of {wanted}")
+        if all(value == 100.0 for value in values):
+            return [1.0] * wanted
+        return [value if 0 <= value <= 1 else 0.0 for value in values]
+
+    return read
 
 
 def _yes_or_no(answer: str) -> bool:

@@ -76,10 +76,11 @@ class FormQuestion(Record):
 
 
 class FormTexts(Record):
-    """The questions that the paper asked physicians."""
+    """The questions that the paper asked physicians; `afterwards` stands above what tells which text is which."""
 
     title: str
     intro: str
+    afterwards: str
     questions: Mapping[str, FormQuestion]
 
 

@@ -108,6 +108,44 @@ def test_a_researcher_who_never_stops_is_stopped_after_fifteen_turns() -> None:
     assert done.discussion.ended == "turns"
     assert done.discussion.scratchpad == ("The same correction.",)  # said seven times, written once
 
+    page = discussed_page("P", task, done, "en")
+    assert "the researcher was not satisfied yet. Nobody decided on the last turn: read it." in page
+
+
+def test_a_researcher_who_says_all_points_and_stops_at_once_is_answered_and_not_called_satisfied() -> None:
+    task, draft = pair()
+    answers = {
+        "turn/1/researcher": '[RESPONSE: "Short answer: name the hour."] [STOP]',
+        "turn/2/decider": '[RESPONSE: "Yes."] [SCRATCHPAD: "Short answer: name the hour."]',
+    }
+
+    done: Discussed = script(lambda: improve(task, draft.texts), by_id(answers))[0]
+
+    assert done.discussion.scratchpad == ("Short answer: name the hour.",)
+    assert (done.discussion.ended, done.discussion.undecided) == ("stop", False)
+    assert "satisfied" not in discussed_page("P", task, done, "en")
+
+
+def test_points_in_a_last_turn_that_nobody_decided_on_are_said() -> None:
+    task, draft = pair()
+    answers = {
+        "turn/1/researcher": '[RESPONSE: "A point."]',
+        "turn/2/decider": '[RESPONSE: "Yes."] [SCRATCHPAD: "Do it."]',
+        "turn/3/researcher": '[RESPONSE: "And name the hour."] [STOP]',
+    }
+
+    done: Discussed = script(lambda: improve(task, draft.texts), by_id(answers))[0]
+
+    assert (done.discussion.ended, done.discussion.undecided) == ("stop", True)
+    page = discussed_page("P", task, done, "en")
+    assert (
+        "The researcher ended the discussion with words of its own. Nobody decided on the last turn: read it." in page
+    )
+    assert "satisfied" not in page
+    answers["turn/3/researcher"] = "[STOP]"
+    wordless: Discussed = script(lambda: improve(task, draft.texts), by_id(answers))[0]
+    assert "The researcher was satisfied." in discussed_page("P", task, wordless, "en")
+
 
 def test_what_cannot_be_used_is_asked_again_and_ends_the_discussion_with_what_there_is() -> None:
     task, draft = pair()

@@ -81,6 +81,13 @@ def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_be
     assert len(draft["variants"]) == len(before.variants)
     assert "SAMPLE CONTENT" in (out / "draft.yaml").read_text(encoding="utf-8")
     assert (out / "form.csv").is_file()
+    new = whole["provenance"]["pain"]
+    assert all(each["unchecked"] and each["sentence"] in draft[each["field"]] for each in new)
+    assert {each["field"] for each in new} == {"answer", "easy_answer"}
+    (asked,) = (each for each in new if each["sentence"].startswith("Fragen Sie in der Arztpraxis oder Apotheke"))
+    lines = result["scratchpad"]
+    assert all(lines[int(quoted["place"].split()[-1]) - 1] == quoted["text"] for quoted in asked["quotations"])
+    assert {quoted["text"].partition(":")[0] for quoted in asked["quotations"]} == {"Antwort"}
     # The draft can be discussed again.
     again = author("discuss", "pair", out / "draft.yaml", "--out", tmp_path / "again")
     assert again.exit_code == 1
@@ -225,8 +232,8 @@ def test_the_recorded_open_answers_print_exact_and_similar_before_and_after(tmp_
 
     assert done.exit_code == 0, done.output
     assert [line.split() for line in done.output.splitlines() if "five votes" in line or "after the" in line] == [
-        ["five", "votes", "0.500", "0.800", "10"],
-        ["after", "the", "discussion", "0.800", "0.898", "10"],
+        ["five", "votes", "0.500", "(10)", "0.800", "(10)", "10"],
+        ["after", "the", "discussion", "0.800", "(10)", "0.898", "(10)", "10"],
     ]
 
 
@@ -240,6 +247,17 @@ def test_an_english_pair_is_discussed_as_recorded(tmp_path: Path) -> None:
     assert _result(tmp_path / "pain")["changed_unasked"] == []
     (draft,) = yaml.safe_load((tmp_path / "pain" / "draft.yaml").read_text(encoding="utf-8"))["pairs"]
     assert "Would you like to take a mild painkiller first?" in draft["easy_answer"]
+
+
+def test_a_draft_is_discussed_in_its_own_language(tmp_path: Path) -> None:
+    pair = {"id": "parking", "question": "Where may I park?", "answer": "Behind the house."}
+    (file := tmp_path / "draft.yaml").write_text(yaml.safe_dump({"language": "en", "pairs": [pair]}), encoding="utf-8")
+
+    refused = author("discuss", "pair", file, "--out", tmp_path / "p", "--lang", "de")
+    assert (refused.exit_code, "is in 'en', and `--lang` says 'de'" in refused.stderr) == (2, True)
+
+    assert author("discuss", "pair", file, "--out", tmp_path / "p").exit_code == 1
+    assert "You (Person B)" in (tmp_path / "p" / "prompts.jsonl").read_text(encoding="utf-8")
 
 
 def test_the_shipped_open_questions_rest_on_pairs_of_the_catalog(tmp_path: Path) -> None:
@@ -259,13 +277,17 @@ def test_the_shipped_open_questions_rest_on_pairs_of_the_catalog(tmp_path: Path)
 
 
 def test_open_questions_give_the_papers_third_table(tmp_path: Path) -> None:
-    questions = {"asks": "Antworte mit wenigen Wörtern.", "questions": [{"id": "q", "question": "W?", "answer": "5 s"}]}
-    (file := tmp_path / "q.yaml").write_text(yaml.safe_dump(questions), encoding="utf-8")
+    asked = [{"id": id_, "question": "W?", "answer": "5 s"} for id_ in ("q", "silent", "unread")]
+    (file := tmp_path / "q.yaml").write_text(yaml.safe_dump({"asks": "Kurz.", "questions": asked}), encoding="utf-8")
     answers = tmp_path / "answers.jsonl"
 
     def reply(id_: str, _: str) -> str:
-        kind = id_.removeprefix("q/")
-        fixed = {"similar": "5 s | ten | 0.5\n5 s | 5 s | 1", "exact/before": "False", "exact/after": "True"}
+        case, _, kind = id_.partition("#")[0].partition("/")
+        one = "5 s | ten | 0.5"
+        fixed = {"similar": one if case == "silent" else f"{one}\n5 s | 5 s | 1"}
+        fixed |= {"exact/before": "False", "exact/after": "hard to say" if case == "unread" else "True"}
+        if case == "silent" and kind.startswith("final"):
+            return ""  # no usable vote
         return fixed.get(kind) or (
             "[STOP]" if "researcher" in kind else "ten" if kind.startswith(("vote", "opening")) else "5 s"
         )
@@ -278,7 +300,10 @@ def test_open_questions_give_the_papers_third_table(tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.output
     shown = [line.split() for line in done.output.splitlines() if line.startswith(("five votes", "after the"))]
-    assert [line[-3:] for line in shown] == [["0.000", "0.500", "1"], ["1.000", "1.000", "1"]]
+    assert [line[-5:] for line in shown] == [
+        ["0.000", "(3)", "0.500", "(3)", "3"],
+        ["0.500", "(2)", "0.667", "(3)", "3"],  # one exact, one without an answer, one comparison that says nothing
+    ]
 
 
 def test_filled_forms_of_a_discussion_are_counted(summarised: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from bot import BadData
 from harness.authoring.discussion.concepts import Overlap, extract, f1_of
 from harness.authoring.discussion.corruption import Corrected, Experiment, corruption_experiment, table_of
-from harness.authoring.discussion.dialogue import Discussion
+from harness.authoring.discussion.dialogue import Discussion, Ended
 from harness.authoring.discussion.rating_form import rating_form, tally
 from harness.authoring.discussion.short_answers import Dispute, Opinion, ShortCase, Votes, advise, open_answer
 from harness.authoring.discussion.texts import Task, load_texts
@@ -99,6 +99,14 @@ def test_open_answers_are_compared_exactly_and_by_similarity(said: str, similar:
     assert compared.similar == similar
 
 
+def test_a_question_without_a_usable_vote_is_not_exact_and_nobody_is_asked_about_it() -> None:
+    case = ShortCase("c", "How long?", "Answer in a phrase.")
+
+    compared, _ = script(lambda: open_answer(TEXTS, case, "5 s"), lambda id_, _: "" if "vote" in id_ else "asked")
+
+    assert (compared.exact, compared.similar) == ((False, False), (0.0, 0.0))
+
+
 def concepts(**lists: list[str]) -> str:
     return "Here you are:\n```json\n" + json.dumps({key.capitalize(): found for key, found in lists.items()}) + "\n```"
 
@@ -150,6 +158,19 @@ def test_concepts_that_cannot_be_read_are_unusable(answer: str) -> None:
     assert "concepts" in unusable
 
 
+def test_an_extraction_that_leaves_a_section_out_is_unusable_and_an_empty_list_is_not() -> None:
+    text = {section.key: "…" for section in SUMMARY.sections}
+    named = {"reported": ["pain"], "denied": [], "open": []}
+    answers = {"concepts": concepts(**named), "concepts#2": concepts(**named, history=[])}
+
+    first, unusable = script(lambda: extract(TEXTS, SCORED, text, name=""), by_id({**answers, "concepts#2": "none"}))
+    second, _ = script(lambda: extract(TEXTS, SCORED, text, name=""), by_id(answers))
+
+    assert first is None
+    assert unusable
+    assert second == {"positives": ("pain",), "negatives": (), "unknowns": (), "history": ()}
+
+
 def test_the_baseline_is_the_first_pass_of_the_same_discussion() -> None:
     task = Task(TEXTS, SUMMARY, "Patient: pain on the left", {"exam": "mammography"})
     asked: list[str] = []
@@ -186,18 +207,47 @@ def test_the_baseline_is_the_first_pass_of_the_same_discussion() -> None:
     assert rows[0].sections["negatives"] is None
 
 
-def test_what_could_not_be_scored_is_left_out_of_the_table() -> None:
-    one = Overlap(1, 1, 1, 2)
-    scored = Corrected(3, {}, Discussion((), "stop"), {"initial": {section.key: one for section in SCORED}})
-    unscored = Corrected(3, {}, Discussion((), "unusable"), {})
+NONE, ALL, HALF = Overlap(0, 0, 0, 0), Overlap(1, 1, 1, 1), Overlap(1, 1, 1, 2)
 
-    rows = table_of([Experiment({}, (scored,)), Experiment({}, (unscored,))], SUMMARY.sections, [3])
+
+def corrected(ended: Ended = "stop", **versions: Overlap) -> Experiment:
+    """What came of a conversation at level 3, the same in each section."""
+    overlaps = {version: {section.key: one for section in SCORED} for version, one in versions.items()}
+    return Experiment({}, (Corrected(3, {version: {} for version in versions}, Discussion((), ended), overlaps),))
+
+
+def test_rows_of_a_level_are_over_the_same_conversations_and_the_others_are_said() -> None:
+    table = [
+        corrected(initial=HALF, baseline=HALF, dialogue=ALL),
+        corrected(initial=ALL),  # the corrected texts could not be scored
+        corrected("unusable", initial=HALF, baseline=HALF, dialogue=HALF),
+        Experiment(None, ()),
+    ]
+
+    rows = table_of(table, SUMMARY.sections, [3])
 
     assert [(row.version, row.n, row.average and round(row.average, 1)) for row in rows] == [
         ("initial", 1, 66.7),
-        ("baseline", 0, None),
-        ("dialogue", 0, None),
+        ("baseline", 1, 66.7),
+        ("dialogue", 1, 100.0),
     ]
+    assert rows[0].left_out == {
+        "a corrected text, or what it was scored by, could not be read": 1,
+        "the discussion ended as an answer could not be used": 1,
+        "no text to correct could be read": 1,
+    }
+
+
+def test_who_takes_out_what_was_invented_in_an_empty_section_gains_by_it() -> None:
+    invented = {**dict.fromkeys((section.key for section in SCORED), ALL), "negatives": Overlap(0, 1, 0, 0)}
+    mended = {**invented, "negatives": NONE}
+    versions = {"initial": invented, "baseline": invented, "dialogue": mended}
+    one = Corrected(3, {version: {} for version in versions}, Discussion((), "stop"), versions)
+
+    rows = table_of([Experiment({}, (one,))], SUMMARY.sections, [3])
+
+    assert [(row.sections["negatives"], row.counted["negatives"]) for row in rows] == [(0.0, 1), (0.0, 1), (100.0, 1)]
+    assert [row.average for row in rows] == [75.0, 75.0, 100.0]
 
 
 def filled(**answers: str) -> str:
@@ -235,7 +285,7 @@ def test_forms_are_counted_for_the_text_that_was_behind_the_letter(tmp_path: Pat
     [
         (filled(preferred="C"), "preferred has the answer 'C'. Write one of: A, B"),
         (filled(harmful_B=""), "harmful B has the answer ''"),
-        ("\n".join(filled().splitlines()[:-1]), "has no line for harmful B"),
+        ("\n".join(line for line in filled().splitlines() if "harmful,B" not in line), "has no line for harmful B"),
         (filled().replace("agreed", "liked"), "asks 'liked', which no form asks"),
         ("", "has no column 'question'"),
     ],

@@ -19,8 +19,17 @@ def test_forms_are_handed_out_without_the_key_and_read_back_from_both_places(tmp
     environ = {"KLARTEXT_DATA": str(tmp_path / "data")}
     done = author("discuss", "summary", SUMMARY / "conversation.json", *options, *answers, environ=environ)
     assert done.exit_code == 0, done.output
-    assert sorted(path.name for path in (out / "forms").iterdir()) == ["form.csv", "form.md"]
+    assert sorted(path.name for path in (out / "forms").iterdir()) == ["corrections.md", "form.csv", "form.md"]
     assert "final" not in (out / "forms" / "form.csv").read_text(encoding="utf-8").casefold()
+
+    form, corrections = ((out / "forms" / name).read_text(encoding="utf-8") for name in ("form.md", "corrections.md"))
+    record = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    assert record["scratchpad"]
+    assert not [line for line in record["scratchpad"] if line in form]  # it would tell which text is which
+    assert all(line in corrections for line in record["scratchpad"])
+    asked = "Mit wie vielen der vorgeschlagenen Berichtigungen"
+    assert (asked in form, asked in corrections) == (False, True)
+    assert (out / "forms" / "form.csv").read_text(encoding="utf-8").splitlines()[-1].startswith("agreed")
 
     final_is = json.loads((out / "result.json").read_text(encoding="utf-8"))["form_final_is"]
     said = {"preferred": final_is, "captured": "alles", "agreed": "den meisten", "harmful": "nein"}

@@ -12,10 +12,12 @@ from alembic import command
 from sqlalchemy import create_engine, text
 
 from bot.adapters.sql_records import SqlRecords, alembic_config
-from bot.editorial.workbench import Draft, Provenance
+from bot.editorial.workbench import Backing, Draft, Provenance, Quotation
 from bot.testing import scripted_endpoint
 from bot.web.middleware import CONSOLE
-from harness.authoring.discussion.content import PairDraft, as_draft
+from harness.authoring.discussion.content import PairDraft, as_draft, pair_task, read_draft
+from harness.authoring.discussion.dialogue import Discussed, Discussion, Turn
+from harness.authoring.discussion.texts import load_texts
 from tests.bot.web.staff.consoles import Staff, running_console
 from tests.bot.web.staff.test_pairs import save
 from tests.harness.authoring.author import author
@@ -23,6 +25,7 @@ from tests.harness.authoring.test_quiz_command import reply
 from tests.postgresql import emptied
 
 SENTENCE = "Nach einer Impfung kann die Achsel dick werden."
+LINE = "Antwort: neu sagen."
 QUOTED = "Nach einer Impfung in den Oberarm können die Lymphknoten anschwellen."
 
 
@@ -81,16 +84,46 @@ def test_a_curator_sees_where_each_sentence_comes_from_also_after_editing(staff:
 def test_what_a_discussion_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tmp_path: Path) -> None:
     base = staff.console.tools.candidate().base.catalogs["de"]
     known = base.pairs[-1]
-    draft = as_draft(
-        PairDraft(known, base.ref, base.name), {"answer": "Neu gesagt."}, language="de", models=["offline-model"]
-    )
-    (tmp_path / "draft.yaml").write_text(draft, encoding="utf-8")
+    (tmp_path / "draft.yaml").write_text(_discussed(PairDraft(known, base.ref, base.name), "Neu gesagt."), "utf-8")
 
     kept = _handed_in(staff, tmp_path, known.id)
 
     assert kept.pair is not None
     assert (kept.pair.answer, kept.pair.variants, bool(kept.base)) == ("Neu gesagt.", known.variants, True)
-    assert kept.provenance == Provenance("offline-model", handed_in_by="Ada")
+    line = Quotation("discussion", "Besprechung zweier Sprachmodelle", "Notizzettel, Zeile 2", LINE)
+    backing = Backing("answer", "Neu gesagt.", (line,), unchecked=True)
+    assert kept.provenance == Provenance("offline-model", (backing,), handed_in_by="Ada")
+
+
+def _discussed(draft: PairDraft, answer: str) -> str:
+    """What is handed in after a discussion of which the second line was accepted."""
+    turns = (Turn("decider", "Ja.", ("Kurzantwort: streichen.", LINE)),)
+    done = Discussed(draft.texts, Discussion(turns, "stop"), (2,), {**draft.texts, "answer": answer})
+    return as_draft(draft, pair_task(load_texts("de"), draft), done, language="de", models=["offline-model"])
+
+
+def test_a_draft_that_was_discussed_still_says_where_its_sentences_come_from(staff: Staff, tmp_path: Path) -> None:
+    drafted = read_draft(str(_draft(tmp_path / "d", "twice-told", drafted_by=["first-model"]) / "draft.yaml"))
+    (tmp_path / "draft.yaml").write_text(_discussed(drafted, f"{SENTENCE} Rufen Sie uns an."), "utf-8")
+
+    browser = staff.logged_in("ada", "curator")
+    kept = _handed_in(staff, tmp_path, "twice-told")
+
+    assert kept.written_by == "first-model, offline-model"
+    assert [(each.sentence, each.quotations[0].text, each.unchecked, stands) for each, stands in kept.backings] == [
+        (SENTENCE, QUOTED, False, True),
+        ("Rufen Sie uns an.", LINE, True, True),
+    ]
+    (tmp_path / "again.yaml").write_text(_discussed(read_draft(str(tmp_path / "draft.yaml")), "Alles neu."), "utf-8")
+    again = yaml.safe_load((tmp_path / "again.yaml").read_text("utf-8"))
+    assert again["drafted_by"] == ["first-model", "offline-model"]
+    assert [each["sentence"] for each in again["provenance"]["twice-told"]] == [
+        *(SENTENCE, "Rufen Sie uns an."),  # gone: the console marks them, as after editing
+        "Alles neu.",
+    ]
+    browser.open(f"{CONSOLE}/pairs/twice-told")
+    assert "1 sentence was not compared with the documents" in browser.text
+    assert LINE in browser.text
 
 
 def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tmp_path: Path) -> None:
@@ -272,9 +305,10 @@ def test_variants_that_a_draft_lacks_are_said_aloud_and_a_discussed_pair_keeps_t
         done.stderr
     )
 
-    texts = PairDraft(kept, base.ref, base.name).texts
-    draft = as_draft(PairDraft(kept, base.ref, base.name), texts, language="en", models=["offline-model"])
-    (tmp_path / "draft.yaml").write_text(draft, encoding="utf-8")
+    draft = PairDraft(kept, base.ref, base.name)
+    done = Discussed(draft.texts, Discussion((), "stop"), (), draft.texts)
+    written = as_draft(draft, pair_task(load_texts("en"), draft), done, language="en", models=["offline-model"])
+    (tmp_path / "draft.yaml").write_text(written, encoding="utf-8")
     done = _submit(staff, tmp_path)
     assert (done.exit_code, "LOOK" in done.stderr) == (0, False), done.output
     browser.open(f"{CONSOLE}/pairs/{kept.id}")
