@@ -61,7 +61,7 @@ class RetrieverOptions:
         typer.Option("--rerank-model", help="Cross-encoder, name or folder. Default: fusion.", metavar="MODEL"),
     ] = None
     splade_model: Annotated[
-        str | None, typer.Option("--splade-model", help="SPLADE instead of BM25, name or folder.", metavar="MODEL")
+        str | None, typer.Option("--splade-model", help="SPLADE beside BM25, name or folder.", metavar="MODEL")
     ] = None
     late: Annotated[bool, typer.Option("--late", help="Late interaction as a third first stage.")] = False
     tuned: Annotated[
@@ -87,7 +87,7 @@ class RetrieverOptions:
         """Read the documents and build what searches them."""
         from harness.authoring.evidence.documents import locate_documents, read_documents
         from harness.authoring.evidence.passages import passages_of
-        from harness.authoring.evidence.retrieval import Retriever
+        from harness.authoring.evidence.retrieval import Bm25, Retriever
         from harness.authoring.evidence.tuning import Tuned
 
         collection = read_documents(locate_documents(self.documents))
@@ -102,7 +102,8 @@ class RetrieverOptions:
             if self.rerank_model:
                 retriever.reranker = CrossEncoderReranker(self.rerank_model)
             if self.splade_model:
-                retriever.sparse_model = Splade(self.splade_model, [each.with_heading for each in retriever.passages])
+                texts = [each.with_heading for each in retriever.passages]
+                retriever.sparse_models = (Bm25(texts), Splade(self.splade_model, texts))
         return collection, retriever
 
     def drafter(self, language: str, collection: Collection, retriever: Retriever) -> Drafter:
@@ -120,8 +121,9 @@ class RetrieverOptions:
 
     def models(self, retriever: Retriever) -> str:
         """All that decides what is found, for the folder's note."""
+        sparse = f"BM25 + {self.splade_model}" if self.splade_model else "BM25"
         tuned = f", tuned {retriever.tuned.digest}" if retriever.tuned is not None else ""
-        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {self.splade_model or 'BM25'}{tuned}"
+        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {sparse}{tuned}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +221,16 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
     `--filters`: what the relevance and usefulness filters keep of what was found.
     """
     from harness.authoring.evidence import study as studies
-    from harness.authoring.evidence.drafting import Queries
+    from harness.authoring.evidence.drafting import PARTS, Queries
     from harness.authoring.evidence.retrieval import with_glossary
     from harness.authoring.workshop import Workshop
 
     with friendly_errors():
         off = search.left_out
+        idle = {"support"} if study.filters else {"relevance", "usefulness", "support"}
+        if useless := sorted(off & idle):
+            parts = ", ".join(part for part in PARTS if part not in idle)
+            raise BadData(f"`--without {useless[0]}` changes nothing that this study measures. Parts: {parts}.")
         if study.questions is not None:
             require_host(asking)  # they may be in patients' own words
         encoder = make_encoder(search.encoder, Settings.from_environment())
@@ -254,11 +260,17 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
             models = set(advanced.models.values())
             for target, found in zip(targets, advanced.result or [], strict=True):
                 queries[target.id] = replace(found, glossary=queries[target.id].glossary)
-        rows = [studies.measured(row, targets, queries) for row in studies.configurations(retriever, model=asks)]
+        reach = search.reach
+        augmenter: set[Part] = {"glossary", "rewrite", "expand"} if asks else {"glossary"}
+        rows = [
+            studies.measured(row, targets, queries) for row in studies.configurations(retriever, reach, augmenter - off)
+        ]
         about = [
             f"{counted(len(targets), 'question')} of {file.name}, {counted(len(retriever.passages), 'passage')} of "
             f"{counted(len(collection.documents), 'document')} in {collection.folder.name}",
             f"encoder {search.models(retriever)}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
+            f"{reach.width} passages of each first stage, {reach.keep} kept; "
+            f"left out: {', '.join(sorted(off)) or 'nothing'}",
         ]
         if (tuned := retriever.tuned) is not None:
             texts = {each.id: each.with_heading for each in retriever.passages}
