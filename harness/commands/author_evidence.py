@@ -31,12 +31,12 @@ from harness.files import as_document, control_in, unreadable, writing
 from harness.patients.prompts import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from harness.authoring.evidence.documents import Collection
-    from harness.authoring.evidence.drafting import Drafter, Part
+    from harness.authoring.evidence.drafting import Drafter, Evidence, Part
+    from harness.authoring.evidence.passages import Segment
     from harness.authoring.evidence.retrieval import Reach, Retriever
     from harness.authoring.evidence.study import Target
+    from harness.authoring.working import Work
 
 LONGEST_QUESTION = 300  # characters; the chat takes 1,000, a pair's question is one line
 Documents = Annotated[
@@ -212,6 +212,34 @@ class StudySet:
     filters: Annotated[
         bool, typer.Option("--filters", help="Measure the relevance and usefulness filters instead (asks a model).")
     ] = False
+    alone: Annotated[
+        bool, typer.Option("--alone", help="With `--filters`: the usefulness filter by itself, too (more prompts).")
+    ] = False
+
+    @property
+    def file(self) -> Path:
+        from harness.authoring.evidence.study import questions_file
+
+        return self.questions or questions_file(self.lang)
+
+    def targets(self, retriever: Retriever) -> list[Target]:
+        """Read the questions, with their passages among those that are searched."""
+        from harness.authoring.evidence.study import load_targets, spread
+
+        return spread(load_targets(self.file, retriever.passages), self.limit)
+
+    def require_measured(self, off: frozenset[Part]) -> None:
+        """Raise BadData when an option would change nothing."""
+        from harness.authoring.evidence.drafting import PARTS
+
+        idle = {"support"} if self.filters else {"relevance", "usefulness", "support"}
+        if useless := sorted(off & idle):
+            parts = ", ".join(part for part in PARTS if part not in idle)
+            raise BadData(f"`--without {useless[0]}` changes nothing that this study measures. Parts: {parts}.")
+        if self.alone and not self.filters:
+            raise BadData("`--alone` is about the filters. Give `--filters` with it.")
+        if self.alone and {"relevance", "usefulness"} & off:
+            raise BadData("`--alone` compares both filters with one, and one is left out. Drop `--alone`.")
 
 
 def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking: ModelOptions) -> None:
@@ -221,26 +249,22 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
     `--filters`: what the relevance and usefulness filters keep of what was found.
     """
     from harness.authoring.evidence import study as studies
-    from harness.authoring.evidence.drafting import PARTS, Queries
+    from harness.authoring.evidence.drafting import Queries
     from harness.authoring.evidence.retrieval import with_glossary
     from harness.authoring.workshop import Workshop
 
     with friendly_errors():
         off = search.left_out
-        idle = {"support"} if study.filters else {"relevance", "usefulness", "support"}
-        if useless := sorted(off & idle):
-            parts = ", ".join(part for part in PARTS if part not in idle)
-            raise BadData(f"`--without {useless[0]}` changes nothing that this study measures. Parts: {parts}.")
+        study.require_measured(off)
         if study.questions is not None:
             require_host(asking)  # they may be in patients' own words
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
         tell_left_out(collection)
-        file = study.questions or studies.questions_file(study.lang)
-        targets = studies.spread(studies.load_targets(file, retriever.passages), study.limit)
+        targets = study.targets(retriever)
         drafter = search.drafter(study.lang, collection, retriever)
         if study.filters:
-            _study_filters(targets, search, drafter, out, asking)
+            _study_filters(study, search, drafter, out, asking)
             return
         queries = {
             each.id: Queries(each.question, glossary=with_glossary(each.question, drafter.glossary)) for each in targets
@@ -266,7 +290,8 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
             studies.measured(row, targets, queries) for row in studies.configurations(retriever, reach, augmenter - off)
         ]
         about = [
-            f"{counted(len(targets), 'question')} of {file.name}, {counted(len(retriever.passages), 'passage')} of "
+            f"{counted(len(targets), 'question')} of {study.file.name}, "
+            f"{counted(len(retriever.passages), 'passage')} of "
             f"{counted(len(collection.documents), 'document')} in {collection.folder.name}",
             f"encoder {search.models(retriever)}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
             f"{reach.width} passages of each first stage, {reach.keep} kept; "
@@ -303,13 +328,14 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
 
 
 def _study_filters(
-    targets: Sequence[Target], search: RetrieverOptions, drafter: Drafter, out: Path, asking: ModelOptions
+    study: StudySet, search: RetrieverOptions, drafter: Drafter, out: Path, asking: ModelOptions
 ) -> None:
     """Have what is found filtered for all questions, and count what is kept."""
     from harness.authoring.evidence import filters
     from harness.authoring.workshop import Workshop
 
     off, retriever = search.left_out, drafter.retriever
+    targets = study.targets(retriever)
     if {"relevance", "usefulness"} <= off:
         raise BadData("`--without relevance --without usefulness` leaves no filter to measure. Leave one of them.")
     passages = hash_of([{"id": each.id, "text": each.with_heading} for each in retriever.passages])
@@ -318,11 +344,18 @@ def _study_filters(
         "passages": passages,
         "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
         "prompts": drafter.texts.digest,
-        "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}; {search.models(retriever)}",
+        "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}; {search.models(retriever)}"
+        + ("; alone" if study.alone else ""),
     }
-    workshop = Workshop.open(out, identity, lambda: filters.refined(drafter, targets, search.reach, off))
-    advanced = carry_on(workshop, asking)
-    rows = filters.filter_rows(targets, advanced.result or [], off)
+
+    def work() -> Work[tuple[list[Evidence], list[list[Segment]] | None]]:
+        found = yield from filters.refined(drafter, targets, search.reach, off)
+        return found, (yield from filters.useful_alone(drafter, targets, found)) if study.alone else None
+
+    advanced = carry_on(Workshop.open(out, identity, work), asking)
+    if advanced.result is None:
+        raise ValueError("a work that waits for nothing has a result")
+    rows = filters.filter_rows(targets, advanced.result[0], off, advanced.result[1])
     about = [
         f"{counted(len(targets), 'question')}; in {len(rows[0].kept)} of them a passage that answers was found among "
         f"{search.keep}, and these are counted",
