@@ -31,12 +31,12 @@ from harness.files import as_document, control_in, unreadable, writing
 from harness.patients.prompts import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from harness.authoring.evidence.documents import Collection
-    from harness.authoring.evidence.drafting import Drafter, Part
+    from harness.authoring.evidence.drafting import Drafter, Evidence, Part
+    from harness.authoring.evidence.passages import Segment
     from harness.authoring.evidence.retrieval import Reach, Retriever
     from harness.authoring.evidence.study import Target
+    from harness.authoring.working import Work
 
 LONGEST_QUESTION = 300  # characters; the chat takes 1,000, a pair's question is one line
 Documents = Annotated[
@@ -61,7 +61,7 @@ class RetrieverOptions:
         typer.Option("--rerank-model", help="Cross-encoder, name or folder. Default: fusion.", metavar="MODEL"),
     ] = None
     splade_model: Annotated[
-        str | None, typer.Option("--splade-model", help="SPLADE instead of BM25, name or folder.", metavar="MODEL")
+        str | None, typer.Option("--splade-model", help="SPLADE beside BM25, name or folder.", metavar="MODEL")
     ] = None
     late: Annotated[bool, typer.Option("--late", help="Late interaction as a third first stage.")] = False
     tuned: Annotated[
@@ -87,7 +87,7 @@ class RetrieverOptions:
         """Read the documents and build what searches them."""
         from harness.authoring.evidence.documents import locate_documents, read_documents
         from harness.authoring.evidence.passages import passages_of
-        from harness.authoring.evidence.retrieval import Retriever
+        from harness.authoring.evidence.retrieval import Bm25, Retriever
         from harness.authoring.evidence.tuning import Tuned
 
         collection = read_documents(locate_documents(self.documents))
@@ -102,7 +102,8 @@ class RetrieverOptions:
             if self.rerank_model:
                 retriever.reranker = CrossEncoderReranker(self.rerank_model)
             if self.splade_model:
-                retriever.sparse_model = Splade(self.splade_model, [each.with_heading for each in retriever.passages])
+                texts = [each.with_heading for each in retriever.passages]
+                retriever.sparse_models = (Bm25(texts), Splade(self.splade_model, texts))
         return collection, retriever
 
     def drafter(self, language: str, collection: Collection, retriever: Retriever) -> Drafter:
@@ -120,8 +121,9 @@ class RetrieverOptions:
 
     def models(self, retriever: Retriever) -> str:
         """All that decides what is found, for the folder's note."""
+        sparse = f"BM25 + {self.splade_model}" if self.splade_model else "BM25"
         tuned = f", tuned {retriever.tuned.digest}" if retriever.tuned is not None else ""
-        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {self.splade_model or 'BM25'}{tuned}"
+        return f"{self.encoder}, {self.rerank_model or 'fusion'}, {sparse}{tuned}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,34 @@ class StudySet:
     filters: Annotated[
         bool, typer.Option("--filters", help="Measure the relevance and usefulness filters instead (asks a model).")
     ] = False
+    alone: Annotated[
+        bool, typer.Option("--alone", help="With `--filters`: the usefulness filter by itself, too (more prompts).")
+    ] = False
+
+    @property
+    def file(self) -> Path:
+        from harness.authoring.evidence.study import questions_file
+
+        return self.questions or questions_file(self.lang)
+
+    def targets(self, retriever: Retriever) -> list[Target]:
+        """Read the questions, with their passages among those that are searched."""
+        from harness.authoring.evidence.study import load_targets, spread
+
+        return spread(load_targets(self.file, retriever.passages), self.limit)
+
+    def require_measured(self, off: frozenset[Part]) -> None:
+        """Raise BadData when an option would change nothing."""
+        from harness.authoring.evidence.drafting import PARTS
+
+        idle = {"support"} if self.filters else {"relevance", "usefulness", "support"}
+        if useless := sorted(off & idle):
+            parts = ", ".join(part for part in PARTS if part not in idle)
+            raise BadData(f"`--without {useless[0]}` changes nothing that this study measures. Parts: {parts}.")
+        if self.alone and not self.filters:
+            raise BadData("`--alone` is about the filters. Give `--filters` with it.")
+        if self.alone and {"relevance", "usefulness"} & off:
+            raise BadData("`--alone` compares both filters with one, and one is left out. Drop `--alone`.")
 
 
 def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking: ModelOptions) -> None:
@@ -225,16 +255,16 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
 
     with friendly_errors():
         off = search.left_out
+        study.require_measured(off)
         if study.questions is not None:
             require_host(asking)  # they may be in patients' own words
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
         tell_left_out(collection)
-        file = study.questions or studies.questions_file(study.lang)
-        targets = studies.spread(studies.load_targets(file, retriever.passages), study.limit)
+        targets = study.targets(retriever)
         drafter = search.drafter(study.lang, collection, retriever)
         if study.filters:
-            _study_filters(targets, search, drafter, out, asking)
+            _study_filters(study, search, drafter, out, asking)
             return
         queries = {
             each.id: Queries(each.question, glossary=with_glossary(each.question, drafter.glossary)) for each in targets
@@ -254,11 +284,18 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
             models = set(advanced.models.values())
             for target, found in zip(targets, advanced.result or [], strict=True):
                 queries[target.id] = replace(found, glossary=queries[target.id].glossary)
-        rows = [studies.measured(row, targets, queries) for row in studies.configurations(retriever, model=asks)]
+        reach = search.reach
+        augmenter: set[Part] = {"glossary", "rewrite", "expand"} if asks else {"glossary"}
+        rows = [
+            studies.measured(row, targets, queries) for row in studies.configurations(retriever, reach, augmenter - off)
+        ]
         about = [
-            f"{counted(len(targets), 'question')} of {file.name}, {counted(len(retriever.passages), 'passage')} of "
+            f"{counted(len(targets), 'question')} of {study.file.name}, "
+            f"{counted(len(retriever.passages), 'passage')} of "
             f"{counted(len(collection.documents), 'document')} in {collection.folder.name}",
             f"encoder {search.models(retriever)}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
+            f"{reach.width} passages of each first stage, {reach.keep} kept; "
+            f"left out: {', '.join(sorted(off)) or 'nothing'}",
         ]
         if (tuned := retriever.tuned) is not None:
             texts = {each.id: each.with_heading for each in retriever.passages}
@@ -291,13 +328,14 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
 
 
 def _study_filters(
-    targets: Sequence[Target], search: RetrieverOptions, drafter: Drafter, out: Path, asking: ModelOptions
+    study: StudySet, search: RetrieverOptions, drafter: Drafter, out: Path, asking: ModelOptions
 ) -> None:
     """Have what is found filtered for all questions, and count what is kept."""
     from harness.authoring.evidence import filters
     from harness.authoring.workshop import Workshop
 
     off, retriever = search.left_out, drafter.retriever
+    targets = study.targets(retriever)
     if {"relevance", "usefulness"} <= off:
         raise BadData("`--without relevance --without usefulness` leaves no filter to measure. Leave one of them.")
     passages = hash_of([{"id": each.id, "text": each.with_heading} for each in retriever.passages])
@@ -306,11 +344,18 @@ def _study_filters(
         "passages": passages,
         "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
         "prompts": drafter.texts.digest,
-        "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}; {search.models(retriever)}",
+        "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}; {search.models(retriever)}"
+        + ("; alone" if study.alone else ""),
     }
-    workshop = Workshop.open(out, identity, lambda: filters.refined(drafter, targets, search.reach, off))
-    advanced = carry_on(workshop, asking)
-    rows = filters.filter_rows(targets, advanced.result or [], off)
+
+    def work() -> Work[tuple[list[Evidence], list[list[Segment]] | None]]:
+        found = yield from filters.refined(drafter, targets, search.reach, off)
+        return found, (yield from filters.useful_alone(drafter, targets, found)) if study.alone else None
+
+    advanced = carry_on(Workshop.open(out, identity, work), asking)
+    if advanced.result is None:
+        raise ValueError("a work that waits for nothing has a result")
+    rows = filters.filter_rows(targets, advanced.result[0], off, advanced.result[1])
     about = [
         f"{counted(len(targets), 'question')}; in {len(rows[0].kept)} of them a passage that answers was found among "
         f"{search.keep}, and these are counted",

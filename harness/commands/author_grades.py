@@ -14,7 +14,9 @@ from harness.console import counted, plain_console, plain_table, share
 from harness.files import writing
 
 if TYPE_CHECKING:
-    from harness.authoring.evidence.grading import Answer, Graded
+    from collections.abc import Iterable
+
+    from harness.authoring.evidence.grading import Answer, Answers, Graded
 
 
 def grades(
@@ -34,20 +36,21 @@ def grades(
             raise BadData("Give `--form FILE` to write a form, or `--filled FILE` to read what raters filled in.")
         answers = answers_in(folders)
         if form is not None:
-            _write_form(answers, form)
-            print(f"{counted(len(answers), 'answer')} in {form}: a copy for each rater, named as the rater.")
+            _write_form(answers.graded.values(), form)
+            print(f"{counted(len(answers.graded), 'answer')} in {form}: a copy for each rater, named as the rater.")
+            _tell_left_out(answers)
             return
-        known = {each.id: each for each in answers}
         files = filled or []
         if len({each.stem for each in files}) < len(files):
             raise BadData("Two forms have one name, and a form is named as its rater. Rename one.")
-        given = [each for file in files for each in read_form(file, known)]
+        given = [each for file in files for each in read_form(file, answers.graded)]
         if not given:
             raise BadData("No row of these forms has a grade. Fill in the column `grade`.")
-        _show(known, given)
+        _show(answers, given)
+        _tell_left_out(answers)
 
 
-def _write_form(answers: list[Answer], form: Path) -> None:
+def _write_form(answers: Iterable[Answer], form: Path) -> None:
     from harness.authoring.evidence.grading import COLUMNS
     from harness.labelling.exchange import formula_safe
 
@@ -59,17 +62,25 @@ def _write_form(answers: list[Answer], form: Path) -> None:
         form.write_text(stream.getvalue(), encoding="utf-8")
 
 
-def _show(known: dict[str, Answer], given: list[Graded]) -> None:
+def _tell_left_out(answers: Answers) -> None:
+    """Say which questions nobody grades."""
+    told = [f"no answer {system}: {number}" for system, number in sorted(answers.missing.items())]
+    told += [f"no answer at all: {answers.neither}"] if answers.neither else []
+    if told:
+        print(f"Only questions with both answers are graded. Left out: {'; '.join(told)}.")
+
+
+def _show(answers: Answers, given: list[Graded]) -> None:
     import numpy as np
 
     from harness.authoring.evidence.grading import GRADES, table
     from harness.judging.agreement import MISSING, Ratings, alpha_ordinal, estimate
 
-    shown = plain_table("Grades by all raters together", "", *GRADES, "unsupported statements")
-    for row in table(known, given):
+    shown = plain_table("Grades by all raters together", "", *GRADES, "n", "unsupported statements", "no answer")
+    for row in table(answers, given):
         told = f"{row.unsupported} in {row.counted}" if row.counted else "not counted"
-        shown.add_row(row.system, *map(str, row.grades), told)
-    raters, ids = sorted({each.rater for each in given}), sorted(known)
+        shown.add_row(row.system, *map(str, row.grades), str(row.gradings), told, str(row.missing))
+    raters, ids = sorted({each.rater for each in given}), sorted(answers.graded)
     codes = np.full((len(ids), len(raters)), MISSING, dtype=np.int64)
     for each in given:
         codes[ids.index(each.id), raters.index(each.rater)] = each.grade

@@ -189,9 +189,15 @@ class Drafter:
         segments = segments_of(relevant)
         useful = segments
         if plan.has("usefulness"):
-            shown = [self._shown(each.passage, each.text) for each in segments]
-            useful = _kept(segments, (yield from self._sift("usefulness", plan, shown, noted, prefix)))
+            useful = yield from self.useful(plan, segments, noted, prefix)
         return Evidence(queries, found, tuple(relevant), tuple(segments), tuple(useful), prompts=noted.hashes)
+
+    def useful(
+        self, plan: Plan, segments: Sequence[Segment], prompts: _Prompts | None = None, prefix: str = ""
+    ) -> Work[list[Segment]]:
+        """Return the segments that the usefulness filter keeps."""
+        shown = [self._shown(each.passage, each.text) for each in segments]
+        return _kept(segments, (yield from self._sift("usefulness", plan, shown, prompts or _Prompts(), prefix)))
 
     def augment(self, plan: Plan, prompts: _Prompts | None = None, prefix: str = "") -> Work[Queries]:
         """Rewrite and expand a question, as far as the plan has it; the glossary stands in for a rewriting."""

@@ -78,20 +78,41 @@ def refined(
     return (yield from together(works))
 
 
-def filter_rows(targets: Sequence[Target], found: Sequence[Evidence], without: frozenset[Part]) -> list[FilterRow]:
-    """Return what is kept by no filter, by each that is on, in their order."""
-    pairs = [
-        (target, evidence)
+def useful_alone(drafter: Drafter, targets: Sequence[Target], found: Sequence[Evidence]) -> Work[list[list[Segment]]]:
+    """Have the usefulness filter judge all that was found, as if there were no other filter before it."""
+    works = [
+        drafter.useful(Plan(target.question), _cut(drafter, evidence), prefix=f"{target.id}/alone/")
         for target, evidence in zip(targets, found, strict=True)
+    ]
+    return (yield from together(works))
+
+
+def _cut(drafter: Drafter, evidence: Evidence) -> list[Segment]:
+    """Cut what was found into segments, in the order of the documents, as a draft does."""
+    ids = {each.passage.id for each in evidence.found}
+    return segments_of(each for each in drafter.retriever.passages if each.id in ids)
+
+
+def filter_rows(
+    targets: Sequence[Target],
+    found: Sequence[Evidence],
+    without: frozenset[Part],
+    alone: Sequence[Sequence[Segment]] | None = None,
+) -> list[FilterRow]:
+    """Return what is kept by no filter, by each that is on, in their order; `alone`: by the usefulness filter alone."""
+    cases = [
+        (target, evidence, by_one)
+        for target, evidence, by_one in zip(targets, found, alone or [()] * len(found), strict=True)
         if any(each.passage.id in target.passages for each in evidence.found)
     ]
-    everything = [(target, segments_of(each.passage for each in evidence.found)) for target, evidence in pairs]
-    rows = [_row("no filter", everything)]
+    rows = [_row("no filter", [(target, segments_of(one.passage for one in each.found)) for target, each, _ in cases])]
     if "relevance" not in without:
-        rows.append(_row("relevance", [(target, evidence.segments) for target, evidence in pairs]))
+        rows.append(_row("relevance", [(target, evidence.segments) for target, evidence, _ in cases]))
+    if alone is not None:
+        rows.append(_row("usefulness", [(target, by_one) for target, _, by_one in cases]))
     if "usefulness" not in without:
         name = "usefulness" if "relevance" in without else "relevance + usefulness"
-        rows.append(_row(name, [(target, evidence.useful) for target, evidence in pairs]))
+        rows.append(_row(name, [(target, evidence.useful) for target, evidence, _ in cases]))
     return rows
 
 

@@ -1,12 +1,14 @@
 """Answers with and without documents, graded by people who do not know which is which: the paper's Table 8.
 
-Four grades and the number of statements that nothing supports, in a form a rater (CSV).
+Four grades and the number of statements that nothing supports, in a form a rater (CSV). Only questions that both
+systems answer are graded: a draft that ends without a text would else leave its question to the other side alone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,21 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """What is to be graded of drafts, and what cannot be compared.
+
+    Attributes:
+        graded: By id, in an order that tells nothing: two of each question.
+        missing: By system, questions that the other alone has answered: it abstained, or was not asked (`--closed`).
+        neither: Questions that nobody has answered.
+    """
+
+    graded: Mapping[str, Answer]
+    missing: Mapping[str, int]
+    neither: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Graded:
     """What one rater says of one answer: a number of `GRADES`, and how many statements nothing supports, if counted."""
 
@@ -49,23 +66,32 @@ class Row:
     Attributes:
         system: Which.
         grades: How often each grade was given.
+        missing: Questions without an answer of its, which are graded for neither system.
         unsupported: Statements that nothing supports, in all answers where somebody counted.
         counted: In how many gradings somebody did.
     """
 
     system: str
     grades: tuple[int, ...]
+    missing: int
     unsupported: int
     counted: int
 
+    @property
+    def gradings(self) -> int:
+        return sum(self.grades)
 
-def answers_in(folders: Sequence[Path]) -> list[Answer]:
-    """Return the answers of drafts, in an order that tells nothing.
+
+def answers_in(folders: Sequence[Path]) -> Answers:
+    """Return the answers of drafts that have one with and one without documents, and how many have not.
 
     Raises:
-        BadData: A folder holds no draft, or the same one is given twice.
+        BadData: A folder holds no draft, the same one is given twice, or no draft has both answers.
     """
     found: dict[str, Answer] = {}
+    missing: Counter[str] = Counter()
+    seen: set[tuple[str, ...]] = set()
+    neither = 0
     for folder in folders:
         file = folder / "result.json"
         try:
@@ -75,16 +101,25 @@ def answers_in(folders: Sequence[Path]) -> list[Answer]:
         except (OSError, ValueError, KeyError, TypeError) as error:
             why = unreadable(error) if isinstance(error, OSError | UnicodeDecodeError) else "it is no draft's"
             raise BadData(f"{file} cannot be used ({why}). Give folders of `klartext author draft`.") from error
+        twice = BadData(f"{folder} holds a draft that another folder holds, too. Give each once.")
+        if (question, *texts) in seen:
+            raise twice
+        seen.add((question, *texts))
+        silent = [system for system, text in zip(SYSTEMS, texts, strict=True) if not text]
+        if silent:
+            neither += len(silent) == len(SYSTEMS)
+            missing.update(silent if len(silent) == 1 else ())
+            continue
         for system, text in zip(SYSTEMS, texts, strict=True):
-            if not text:
-                continue
             id_ = hashlib.sha256(f"{question}\0{system}\0{text}".encode()).hexdigest()[:12]
             if id_ in found:
-                raise BadData(f"{folder} holds a draft that another folder holds, too. Give each once.")
+                raise twice
             found[id_] = Answer(id_, question, text, system)
     if not found:
-        raise BadData("None of the drafts has a text to grade. Draft with `--closed` to have both answers.")
-    return [found[id_] for id_ in sorted(found)]
+        raise BadData(
+            "None of the drafts has an answer with and one without documents to compare. Draft with `--closed`."
+        )
+    return Answers({id_: found[id_] for id_ in sorted(found)}, missing, neither)
 
 
 def read_form(path: Path, answers: Mapping[str, Answer]) -> list[Graded]:
@@ -119,12 +154,12 @@ def read_form(path: Path, answers: Mapping[str, Answer]) -> list[Graded]:
     return found
 
 
-def table(answers: Mapping[str, Answer], given: Sequence[Graded]) -> list[Row]:
+def table(answers: Answers, given: Sequence[Graded]) -> list[Row]:
     """Return how often each system got each grade, by all raters together."""
     rows = []
     for system in SYSTEMS:
-        own = [each for each in given if answers[each.id].system == system]
+        own = [each for each in given if answers.graded[each.id].system == system]
         counted = [each.unsupported for each in own if each.unsupported is not None]
         grades = tuple(sum(each.grade == grade for each in own) for grade in range(len(GRADES)))
-        rows.append(Row(system, grades, sum(counted), len(counted)))
+        rows.append(Row(system, grades, answers.missing.get(system, 0), sum(counted), len(counted)))
     return rows

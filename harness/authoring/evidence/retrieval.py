@@ -1,8 +1,8 @@
 """The hybrid retriever: sparse and dense, merged, deduplicated, reranked. Every part can be left out.
 
 Section 2.3 of seed paper 003 (HybTextR): i sparse and j dense passages, a reranker over what is left of them, k kept.
-BM25 is ours: thirty lines on the assistant's own words (umlauts folded), where a library would bring a tokeniser of its
-own that knows neither; SPLADE and cross-encoders are those of sentence-transformers, by name.
+BM25 is ours: forty lines on the assistant's own words (umlauts folded), where a library would bring a tokeniser of its
+own that knows neither; SPLADE, beside BM25, and cross-encoders are those of sentence-transformers, by name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _WEAK = frozenset(f"{_WEAK_DE} {_WEAK_EN}".split())
 
 
 class SparseScores(Protocol):
-    """Scores passages by the words of a query."""
+    """Scores passages by the words of a query; its name is for people."""
+
+    @property
+    def name(self) -> str: ...
 
     def scores(self, query: str) -> Floats:
         """Return a score for each passage, 0 where nothing is shared."""
@@ -55,6 +58,8 @@ class Reranker(Protocol):
 
 class Bm25:
     """Okapi BM25 over stems of folded words; of long German compounds the beginning of each half counts, too."""
+
+    name = "BM25"
 
     def __init__(self, texts: Sequence[str]) -> None:
         counted = [Counter(terms(text)) for text in texts]
@@ -122,14 +127,14 @@ class Retriever:
     Attributes:
         passages: In order.
         encoder: The assistant's.
-        sparse_model: Instead of BM25, for example SPLADE.
+        sparse_models: Whose rankings are merged into one by reciprocal ranks; none: BM25.
         reranker: A cross-encoder; None: reciprocal rank fusion orders.
         tuned: A learned map of the query's vector; None: the encoder as it is.
     """
 
     passages: Sequence[Passage]
     encoder: Encoder
-    sparse_model: SparseScores | None = None
+    sparse_models: Sequence[SparseScores] = ()
     reranker: Reranker | None = None
     tuned: Tuned | None = None
     _known: dict[tuple[object, ...], list[Found]] = field(default_factory=dict, init=False, repr=False)
@@ -139,8 +144,13 @@ class Retriever:
         return [each.with_heading for each in self.passages]
 
     @cached_property
-    def _sparse(self) -> SparseScores:
-        return self.sparse_model or Bm25(self._texts)
+    def _sparse(self) -> Sequence[SparseScores]:
+        return self.sparse_models or (Bm25(self._texts),)
+
+    @property
+    def sparse_name(self) -> str:
+        """Name what ranks by words."""
+        return " + ".join(each.name for each in self._sparse)
 
     @cached_property
     def vectors(self) -> Floats:
@@ -154,6 +164,18 @@ class Retriever:
         other.tuned, other._known = tuned, {}
         return other
 
+    def by_each_sparse(self) -> list[Retriever]:
+        """Return, where several models rank by words, the same with each of them alone."""
+        if len(self._sparse) == 1:
+            return []
+        found = []
+        for model in self._sparse:
+            other = self.tuned_by(self.tuned)
+            other.sparse_models = (model,)
+            del other._sparse  # computed anew from the one
+            found.append(other)
+        return found
+
     @cached_property
     def _late(self) -> LateInteraction:
         return LateInteraction(self._texts, self.encoder)
@@ -161,8 +183,8 @@ class Retriever:
     def search(self, queries: Sequence[str], reach: Reach) -> list[Found]:
         """Return the passages for a query that may have several parts, best first.
 
-        The parts are concatenated for sparse scores and the reranker, as in the paper; a sentence encoder would cut the
-        end off, so that for dense scores the vectors of the parts are added up.
+        The parts are concatenated for sparse scores, late interaction and the reranker, as in the paper; a sentence
+        encoder would cut the end off, so that for dense scores the vectors of the parts are added up.
         """
         key = (*queries, reach)
         if key not in self._known:
@@ -173,11 +195,12 @@ class Retriever:
         whole = " ".join(queries)
         ranked: dict[str, list[int]] = {}
         if reach.sparse:
-            ranked["sparse"] = _best(self._sparse.scores(whole), reach.width, positive=True)
+            orders = [_best(each.scores(whole), reach.width, positive=True) for each in self._sparse]
+            ranked["sparse"] = fused(orders)[: reach.width]
         if reach.dense:
             ranked["dense"] = _best(self.vectors @ self._query(queries), reach.width)
         if reach.late:
-            ranked["late"] = _best(self._late.scores(queries[0]), reach.width)
+            ranked["late"] = _best(self._late.scores(whole), reach.width)
         if not ranked:
             raise ValueError("a search needs a first stage")
         ranks = {part: {number: rank for rank, number in enumerate(order, 1)} for part, order in ranked.items()}

@@ -6,7 +6,7 @@ acts. A question's passages are named by a quotation, so that documents may be c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from harness.statistics import Interval, wilson
 
 DEPTHS = (1, 3, 5, 10, 32)
 LEAST = 5  # questions: fewer say nothing
+_BY_MODEL: Mapping[Part, str] = {"rewrite": "rewriting", "expand": "expansion"}
 
 
 class Place(Record):
@@ -172,57 +173,101 @@ def _only_model(queries: Queries) -> tuple[str, ...]:
     return tuple(filter(None, (queries.rewritten, queries.expanded))) or (queries.question,)
 
 
-def tuned_configurations(retriever: Retriever) -> list[Configuration]:
-    """Return the rows that a map behind the encoder changes, for a retriever that has one."""
-    fusion = Reach(rerank=False)
+def configurations(searcher: Retriever, reach: Reach, augmenter: Set[Part]) -> list[Configuration]:
+    """Return the rows of the study, as the paper's Tables 5 and 6 have them; none of a part that is off.
+
+    Args:
+        searcher: Whose map, if it has one, makes rows of its own.
+        reach: How a draft would search, which is "hybrid" below where it is sparse and dense; rows leave parts out.
+        augmenter: Which of `glossary`, `rewrite` and `expand` are in use.
+    """
     return [
-        Configuration("dense, tuned", _plain, replace(fusion, sparse=False), retriever),
-        Configuration("sparse + dense, tuned", _plain, fusion, retriever),
-        Configuration("hybrid + glossary, tuned", _with_terms, fusion, retriever),
+        *_untuned(searcher, reach, augmenter).values(),
+        *(tuned_configurations(searcher, reach, augmenter) if searcher.tuned is not None else ()),
     ]
 
 
-def configurations(searcher: Retriever, *, model: bool) -> list[Configuration]:
-    """Return the rows of the study, as the paper's Tables 5 and 6 have them; those of a model where one was asked."""
+def tuned_configurations(searcher: Retriever, reach: Reach, augmenter: Set[Part]) -> list[Configuration]:
+    """Return the rows that a map behind the encoder changes: each as the row beside it, but for the map."""
+    plain, stages = _untuned(searcher, reach, augmenter), _stages(reach)
+    ways = ["dense", stages, "dense + rerank", f"{stages} + rerank", f"{_whole(reach)} + glossary"]
+    ways.append(_augmented(reach, augmenter))
+    return [
+        replace(plain[name], name=f"{name}, tuned", retriever=searcher)
+        for name in dict.fromkeys(ways)
+        if name in plain and plain[name].reach.dense
+    ]
+
+
+def _untuned(searcher: Retriever, reach: Reach, augmenter: Set[Part]) -> dict[str, Configuration]:
+    """Return the rows without a map, by name."""
     retriever = searcher.tuned_by(None)
-    fusion = Reach(rerank=False)
-    sparse, dense, late = (
-        replace(fusion, dense=False),
-        replace(fusion, sparse=False),
-        replace(fusion, sparse=False, dense=False, late=True),
-    )
+    full = replace(reach, rerank=reach.rerank and retriever.reranker is not None)
+    rows = [*_by_stages(retriever, full), *_by_queries(retriever, full, augmenter)]
+    return {row.name: row for row in rows}
+
+
+def _by_stages(retriever: Retriever, full: Reach) -> list[Configuration]:
+    """Return the rows of the paper's Table 6: the question itself, by first stages alone and together."""
+    fusion = replace(full, rerank=False)
+    alone = [replace(fusion, dense=False, late=False)] if full.sparse else []
+    alone += [replace(fusion, sparse=False, late=False)] if full.dense else []
+    together = [replace(fusion, late=late) for late in (False, True) if len(alone) + late > 1]
     rows = [
-        Configuration(
-            "sparse (BM25)" if retriever.sparse_model is None else "sparse (SPLADE)", _plain, sparse, retriever
-        ),
-        Configuration("dense", _plain, dense, retriever),
-        Configuration("late interaction", _plain, late, retriever),
-        Configuration("sparse + dense", _plain, fusion, retriever),
-        Configuration("sparse + dense + late interaction", _plain, replace(fusion, late=True), retriever),
+        Configuration(f"sparse ({each.sparse_name})", _plain, alone[0], each)
+        for each in (*retriever.by_each_sparse(), retriever)
+        if full.sparse
     ]
-    full = fusion
-    if retriever.reranker is not None:
-        full = Reach()
+    rows += [
+        Configuration(_stages(way), _plain, way, retriever)
+        for way in (*alone, replace(fusion, sparse=False, dense=False, late=True), *together)
+        if _stages(way) != "sparse"
+    ]
+    if full.rerank:
+        ways = {_stages(way): way for way in (*alone, full)}
         rows += [
-            Configuration("sparse + rerank", _plain, replace(sparse, rerank=True), retriever),
-            Configuration("dense + rerank", _plain, replace(dense, rerank=True), retriever),
-            Configuration("sparse + dense + rerank", _plain, full, retriever),
+            Configuration(f"{name} + rerank", _plain, replace(way, rerank=True), retriever)
+            for name, way in ways.items()
         ]
-    rows.append(Configuration("hybrid + glossary", _with_terms, full, retriever))
-    if model:
-        rows += [
-            Configuration("hybrid + rewriting", _rewritten, full, retriever),
-            Configuration("hybrid + expansion", _expanded, full, retriever),
-            Configuration("hybrid + rewriting + expansion", _everything, full, retriever),
-            Configuration("the same without the question itself (the paper's)", _only_model, full, retriever),
-            Configuration("the same, sparse off", _everything, replace(full, sparse=False), retriever),
-            Configuration("the same, dense off", _everything, replace(full, dense=False), retriever),
-        ]
-    if searcher.tuned is not None:
-        rows += tuned_configurations(searcher)
-        if model:
-            rows.append(Configuration("hybrid + rewriting + expansion, tuned", _everything, full, searcher))
     return rows
+
+
+def _by_queries(retriever: Retriever, full: Reach, augmenter: Set[Part]) -> list[Configuration]:
+    """Return the rows of the paper's Table 5: all of the search, by what is made of the question."""
+    whole = _whole(full)
+    made: list[tuple[Part, str, Callable[[Queries], tuple[str, ...]]]] = [
+        ("glossary", "glossary", _with_terms),
+        ("rewrite", "rewriting", _rewritten),
+        ("expand", "expansion", _expanded),
+    ]
+    rows = [Configuration(f"{whole} + {word}", ask, full, retriever) for part, word, ask in made if part in augmenter]
+    if both := _augmented(full, augmenter):
+        rows.append(Configuration(both, _everything, full, retriever))
+        papers = " (the paper's)" if {"rewrite", "expand"} <= augmenter else ""
+        rows.append(Configuration(f"the same without the question itself{papers}", _only_model, full, retriever))
+        others = {"sparse": replace(full, sparse=False), "dense": replace(full, dense=False)}
+        rows += [
+            Configuration(f"the same, {name} off", _everything, way, retriever)
+            for name, way in others.items()
+            if way != full and _stages(way)
+        ]
+    return rows
+
+
+def _stages(reach: Reach) -> str:
+    named = (("sparse", reach.sparse), ("dense", reach.dense), ("late interaction", reach.late))
+    return " + ".join(name for name, is_on in named if is_on)
+
+
+def _whole(reach: Reach) -> str:
+    stages = _stages(reach)
+    return "hybrid" if stages == "sparse + dense" else stages
+
+
+def _augmented(reach: Reach, augmenter: Set[Part]) -> str:
+    """Name what is searched with all that a model made of a question; empty where none was asked."""
+    asked = [word for part, word in _BY_MODEL.items() if part in augmenter]
+    return " + ".join([_whole(reach), *asked]) if asked else ""
 
 
 def measured(row: Configuration, targets: Sequence[Target], queries: Mapping[str, Queries]) -> Measured:

@@ -18,7 +18,7 @@ from numpy.random import default_rng
 from bot import BadData, Catalog, Encoder, data_folder, fold
 from harness.authoring.evidence.drafting import Queries
 from harness.authoring.evidence.passages import Passage, sentences
-from harness.authoring.evidence.retrieval import Bm25, Retriever
+from harness.authoring.evidence.retrieval import Bm25, Reach, Retriever
 from harness.authoring.evidence.study import (
     Configuration,
     Measured,
@@ -288,7 +288,7 @@ def tune(course: Course, trial: Trial, given: float | None = None) -> Tuning:
     plain = retriever.tuned_by(None)
     searchers = [plain.tuned_by(Tuned(encoder.name, change)) for change in changes] or [plain] * len(targets)
     comparisons = []
-    for row in tuned_configurations(plain):
+    for row in tuned_configurations(plain, Reach(rerank=False), {"glossary"}):
         ranks = [
             measured(replace(row, retriever=searcher), [target], queries).ranks[0]
             for searcher, target in zip(searchers, targets, strict=True)

@@ -30,6 +30,8 @@ class CrossEncoderReranker:
 class Splade:
     """Sparse vectors over a vocabulary (SPLADE), by a model's name or folder."""
 
+    name = "SPLADE"
+
     def __init__(self, model: str, texts: Sequence[str]) -> None:
         try:
             self._model = SparseEncoder(model, device="cpu")

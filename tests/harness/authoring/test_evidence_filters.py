@@ -9,7 +9,7 @@ import pytest
 
 from bot.testing import HashEncoder
 from harness.authoring.evidence.drafting import Drafter, Evidence, Part, Plan, load_glossary, load_texts
-from harness.authoring.evidence.filters import filter_rows, page, refined
+from harness.authoring.evidence.filters import filter_rows, page, refined, useful_alone
 from harness.authoring.evidence.passages import Passage
 from harness.authoring.evidence.retrieval import Reach, Retriever
 from harness.authoring.evidence.study import Target
@@ -88,6 +88,31 @@ def test_with_one_filter_off_the_other_is_counted_alone() -> None:
     assert [each.name for each in filter_rows(TARGETS, found, frozenset({"usefulness"}))] == ["no filter", "relevance"]
 
 
+def test_the_usefulness_filter_is_counted_alone_in_the_same_table() -> None:
+    found = _refined().result
+    assert found is not None
+    waiting = advance(useful_alone(_drafter(), TARGETS, found), {}).waiting
+    yes = "\n".join(f"{number}: Ja" for number in range(1, 5))
+    kept = advance(
+        useful_alone(_drafter(), TARGETS, found), {each.id: ModelAnswer(each.id, yes, "m", "") for each in waiting}
+    ).result
+
+    rows = filter_rows(TARGETS, found, ALONE, kept)
+
+    assert [each.name for each in rows] == ["no filter", "relevance", "usefulness", "relevance + usefulness"]
+    assert [each.id.rpartition("/")[0] for each in waiting] == [f"q{n}/alone/usefulness" for n in (1, 2, 3)]
+    # It judges all that was found, also what the relevance filter throws away.
+    assert [each.total("segments") for each in rows] == [8, 6, 8, 2]
+    assert [len(each.kept) for each in rows] == [2, 2, 2, 2]
+
+
+def test_the_usefulness_filter_alone_is_refused_without_a_study_of_filters(tmp_path: Path) -> None:
+    done = author("draft-study", "--documents", "mammography-de", "--alone", "--out", tmp_path / "o")
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "`--alone` is about the filters. Give `--filters` with it." in done.stderr
+
+
 def test_the_filters_are_asked_what_a_draft_asks() -> None:
     drafted = advance(_drafter().draft(Plan(TARGETS[0].question, without=ALONE)), {}).waiting
     studied = advance(refined(_drafter(), TARGETS[:1], Reach(), ALONE), {}).waiting
@@ -100,24 +125,25 @@ def test_the_study_of_filters_goes_by_files(tmp_path: Path) -> None:
     out = tmp_path / "filters"
     command = (
         *("draft-study", "--documents", "mammography-de", "--filters", "--limit", "5", "--keep", "8"),
-        *("--without", "rewrite", "--without", "expand", "--out", out),
+        *("--without", "rewrite", "--without", "expand", "--alone", "--out", out),
     )
     done, asked = author(*command), 0
-    for round_ in range(2):
+    for round_ in range(3):
         assert done.exit_code == 1, done.output
         waiting = [json.loads(line) for line in (out / "prompts.jsonl").read_text(encoding="utf-8").splitlines()]
         asked += len(waiting)
-        # The relevance filter keeps all, the usefulness filter every second segment.
+        # The relevance filter keeps all, the usefulness filter every second segment; alone, in the third round, too.
         said = "\n".join(f"{n}: {'Ja' if n % 2 or not round_ else 'Nein'}" for n in range(1, 11))
         answers = answered(tmp_path / f"{round_}.jsonl", {each["custom_id"]: said for each in waiting})
         done = author(*command, "--answers", answers)
 
     assert done.exit_code == 0, done.output
-    assert asked <= 3 * 5
-    nothing, relevance, both = json.loads((out / "result.json").read_text(encoding="utf-8"))["rows"]
+    assert asked <= 5 * 5
+    nothing, relevance, alone, both = json.loads((out / "result.json").read_text(encoding="utf-8"))["rows"]
     assert {key: relevance[key] for key in relevance if key != "name"} == {
         key: nothing[key] for key in nothing if key != "name"
     }
+    assert {**alone, "name": ""} == {**both, "name": ""}
     assert nothing["answered"] == nothing["questions"] >= 3
     assert nothing["segments"] // 2 <= both["segments"] < nothing["segments"]
     assert f"{asked} prompts, answered by m; 0 could not be read" in done.output
@@ -128,6 +154,7 @@ def test_the_study_of_filters_goes_by_files(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--without", "relevance", "--without", "usefulness"], "leaves no filter to measure"),
+        (["--alone", "--without", "relevance"], "`--alone` compares both filters with one, and one is left out"),
         (["--answers", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
     ],
 )

@@ -37,10 +37,10 @@ def _fill(form: Path, out: Path, grades: dict[str, tuple[str, str]]) -> Path:
 
 @pytest.fixture
 def form(tmp_path: Path) -> Path:
-    folders = [_draft(tmp_path / "a", "Wo?"), _draft(tmp_path / "b", "Wann?", "Heute.", closed="")]
+    folders = [_draft(tmp_path / "a", "Wo?"), _draft(tmp_path / "b", "Wann?", "Heute.", closed="Morgen.")]
     done = author("grades", *folders, "--form", tmp_path / "form.csv")
     assert done.exit_code == 0, done.output
-    assert "3 answers in " in done.stdout
+    assert "4 answers in " in done.stdout
     return tmp_path / "form.csv"
 
 
@@ -69,9 +69,37 @@ def test_grades_of_two_raters_are_counted_by_system_with_their_agreement(form: P
 
     assert done.exit_code == 0, done.output
     rows = {line.split("  ")[0].strip(): line.split() for line in done.stdout.splitlines()}
-    assert rows["with documents"][-7:] == ["2", "1", "0", "0", "1", "in", "2"]
-    assert rows["without documents"][-7:] == ["0", "0", "0", "2", "2", "in", "2"]
+    assert rows["with documents"][-9:] == ["2", "1", "0", "0", "3", "1", "in", "2", "0"]
+    assert rows["without documents"][-9:] == ["0", "0", "0", "2", "2", "2", "in", "2", "0"]
     assert "alpha (ordinal), 2 raters: 1.000 (fewer than 10 items)" in done.stdout
+
+
+def test_a_question_that_one_side_alone_answers_is_graded_for_neither_and_counted(tmp_path: Path) -> None:
+    folders = [
+        _draft(tmp_path / "a", "Wo?"),
+        _draft(tmp_path / "b", "Wann?", answer="", closed="Heute, denke ich."),
+        _draft(tmp_path / "c", "Wie?", closed=""),
+        _draft(tmp_path / "d", "Wer?", answer="", closed=""),
+    ]
+    out = (
+        "Only questions with both answers are graded. Left out: no answer with documents: 1; "
+        "no answer without documents: 1"
+    )
+
+    written = author("grades", *folders, "--form", tmp_path / "form.csv")
+    filled = _fill(tmp_path / "form.csv", tmp_path / "anna.csv", {"Ja. ": ("correct", ""), "'=Nein.": ("wrong", "")})
+    read = author("grades", *folders, "--filled", filled)
+
+    assert "denke ich" not in (tmp_path / "form.csv").read_text(encoding="utf-8")
+    assert (written.exit_code, read.exit_code) == (0, 0)
+    assert f"{out}; no answer at all: 1." in written.stdout
+    assert out in read.stdout
+    rows = {line.split("  ")[0].strip(): line.split() for line in read.stdout.splitlines()}
+    assert rows["with documents"][-8:] == ["1", "0", "0", "0", "1", "not", "counted", "1"]
+    assert rows["without documents"][-8:] == ["0", "0", "0", "1", "1", "not", "counted", "1"]
+    alone = author("grades", folders[1], "--form", tmp_path / "x.csv")
+    assert (alone.exit_code, alone.stdout) == (2, "")
+    assert "has an answer with and one without documents to compare" in alone.stderr
 
 
 @pytest.mark.parametrize(

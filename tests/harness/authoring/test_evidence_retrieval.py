@@ -12,7 +12,7 @@ from bot import BadData
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.testing import HashEncoder
 from harness.authoring.evidence.documents import locate_documents, read_documents
-from harness.authoring.evidence.drafting import Queries, load_glossary
+from harness.authoring.evidence.drafting import Part, Queries, load_glossary
 from harness.authoring.evidence.passages import Passage, passages_of
 from harness.authoring.evidence.retrieval import (
     Bm25,
@@ -25,6 +25,7 @@ from harness.authoring.evidence.retrieval import (
     with_glossary,
 )
 from harness.authoring.evidence.study import configurations, load_targets, measured, questions_file, spread
+from harness.authoring.evidence.tuning import Tuned
 from tests.harness.authoring.author import author
 
 PASSAGES = passages_of(read_documents(locate_documents("mammography-de")).documents)
@@ -99,7 +100,7 @@ def test_two_ways_of_searching_find_more_than_one(embedded_encoder: EmbeddedEnco
     queries = {
         each.id: Queries(each.question, glossary=with_glossary(each.question, load_glossary("de"))) for each in targets
     }
-    rows = {row.name: measured(row, targets, queries) for row in configurations(retriever, model=False)}
+    rows = {row.name: measured(row, targets, queries) for row in configurations(retriever, Reach(), {"glossary"})}
 
     assert len(targets) >= 40
     hybrid, sparse, dense = rows["sparse + dense"], rows["sparse (BM25)"], rows["dense"]
@@ -108,6 +109,85 @@ def test_two_ways_of_searching_find_more_than_one(embedded_encoder: EmbeddedEnco
     assert rows["hybrid + glossary"].mrr > hybrid.mrr
     assert len(spread(targets, 7)) == 7
     assert spread(targets, None) == targets
+
+
+class _ByLength:
+    name = "length"
+
+    def scores(self, query: str) -> Floats:
+        return np.array([1, 2, 3], dtype=np.float32)
+
+
+def test_several_models_that_rank_by_words_are_merged_and_the_study_has_each_alone() -> None:
+    texts = _passages("Hund", "Katze und Maus", "Parken im Hof")
+    both = Retriever(texts, HashEncoder(), sparse_models=(Bm25([each.with_heading for each in texts]), _ByLength()))
+
+    found = both.search(["Hund"], Reach(dense=False))
+
+    # BM25 finds the first alone; it is the last of the other's.
+    assert [each.passage.text for each in found] == ["Hund", "Parken im Hof", "Katze und Maus"]
+    rows = {row.name: row for row in configurations(both, Reach(), set())}
+    assert list(rows)[:3] == ["sparse (BM25)", "sparse (length)", "sparse (BM25 + length)"]
+    alone = [rows[name].retriever.search(["Hund"], rows[name].reach) for name in list(rows)[:3]]
+    assert [each[0].passage.text for each in alone] == ["Hund", "Parken im Hof", "Hund"]
+    assert [len(each) for each in alone] == [1, 3, 3]
+
+
+def test_late_interaction_looks_for_what_was_made_of_the_question_too() -> None:
+    retriever = Retriever(_passages("Hunde im Haus", "Parkplatz im Hof"), HashEncoder())
+    late = Reach(sparse=False, dense=False, late=True)
+
+    assert retriever.search(["Hunde"], late)[0].passage.text == "Hunde im Haus"
+    assert retriever.search(["Hunde", "Parkplatz Hof"], late)[0].passage.text == "Parkplatz im Hof"
+
+
+def test_the_study_has_no_row_of_a_part_that_is_off() -> None:
+    retriever = Retriever(_passages("Hund", "Katze"), HashEncoder(), reranker=_LongestFirst())
+
+    def names(reach: Reach, *augmenter: Part) -> list[str]:
+        return [row.name for row in configurations(retriever, reach, set(augmenter))]
+
+    assert names(Reach(rerank=False, sparse=False), "expand") == [
+        *("dense", "late interaction", "dense + late interaction"),
+        *("dense + expansion", "the same without the question itself"),
+    ]
+    assert names(Reach(late=True), "glossary")[-4:] == [
+        *("sparse + rerank", "dense + rerank", "sparse + dense + late interaction + rerank"),
+        "sparse + dense + late interaction + glossary",
+    ]
+    assert names(Reach(sparse=False, dense=False, late=True)) == ["late interaction", "late interaction + rerank"]
+    assert "the same, sparse off" in names(Reach(), "rewrite", "expand")
+
+
+def test_a_tuned_row_is_searched_as_the_row_that_it_stands_beside() -> None:
+    retriever = Retriever(_passages("Hund", "Katze"), HashEncoder(), reranker=_LongestFirst())
+    retriever.tuned = Tuned(retriever.encoder.name, np.zeros((64, 64), np.float32))
+
+    rows = {row.name: row for row in configurations(retriever, Reach(5, 4), {"glossary", "rewrite", "expand"})}
+
+    tuned = [name for name in rows if name.endswith(", tuned")]
+    assert {"hybrid + glossary, tuned", "sparse + dense + rerank, tuned", "dense, tuned"} <= set(tuned)
+    for name in tuned:
+        plain = rows[name.removesuffix(", tuned")]
+        assert (rows[name].reach, rows[name].queries) == (plain.reach, plain.queries)
+        assert (rows[name].retriever.tuned, plain.retriever.tuned) == (retriever.tuned, None)
+    assert rows["hybrid + glossary, tuned"].reach.rerank
+    assert {(row.reach.width, row.reach.keep) for row in rows.values()} == {(5, 4)}
+    assert not any("tuned" in row.name for row in configurations(retriever, Reach(dense=False), {"glossary"}))
+
+
+@pytest.mark.parametrize(("options", "part"), [([], "relevance"), (["--filters"], "support")])
+def test_a_part_that_a_study_does_not_measure_is_not_left_out_in_silence(
+    tmp_path: Path, options: list[str], part: str
+) -> None:
+    done = author(
+        *("draft-study", "--documents", "mammography-en", "--lang", "en", "--out", tmp_path / "out"),
+        *("--without", part, *options),
+    )
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"`--without {part}` changes nothing that this study measures. Parts: rewrite" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 LINE = '{"id": "q%d", "question": "Wo?", "passages": [{"document": "%s", "quote": "%s"}]}\n'

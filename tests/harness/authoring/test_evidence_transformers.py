@@ -53,7 +53,7 @@ def test_splade_scores_passages_by_words_of_its_vocabulary(models: Path) -> None
 
     splade = Splade(str(models / "splade"), TEXTS)
     scores = splade.scores("katze")
-    found = Retriever(_passages(), HashEncoder(), sparse_model=splade).search(["katze"], Reach(dense=False))
+    found = Retriever(_passages(), HashEncoder(), sparse_models=(splade,)).search(["katze"], Reach(dense=False))
 
     assert scores.shape == (3,)
     assert (scores >= 0).all()

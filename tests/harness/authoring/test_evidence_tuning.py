@@ -15,7 +15,7 @@ from harness.authoring.evidence import teaching
 from harness.authoring.evidence.documents import locate_documents, read_documents
 from harness.authoring.evidence.drafting import Queries
 from harness.authoring.evidence.passages import Passage, passages_of
-from harness.authoring.evidence.retrieval import Retriever
+from harness.authoring.evidence.retrieval import Reach, Retriever
 from harness.authoring.evidence.study import (
     StudyQuestion,
     load_targets,
@@ -124,12 +124,14 @@ def test_pairs_teach_to_find_passages_even_without_those_nearest_to_the_question
     assert bounds.low < mean < bounds.high
     assert tuning.tuned is not None
     assert not any(tuning.tuned.has_seen(each.question) for each in TARGETS)
-    with_all = measured(tuned_configurations(retriever.tuned_by(tuning.tuned))[0], TARGETS, queries)
-    plain = measured(tuned_configurations(retriever)[0], TARGETS, queries)
+    with_all = measured(tuned_configurations(retriever.tuned_by(tuning.tuned), Reach(), set())[0], TARGETS, queries)
+    plain = measured(tuned_configurations(retriever, Reach(), set())[0], TARGETS, queries)
     assert with_all.mrr > plain.mrr + 0.05
 
 
-def test_a_tuned_file_is_used_named_and_not_taken_for_held_out_where_it_is_not(tmp_path: Path) -> None:
+def test_a_study_searches_as_its_options_say_and_takes_no_tuned_file_for_held_out_where_it_is_not(
+    tmp_path: Path,
+) -> None:
     tuning = author(
         *("draft-tune", "--documents", "mammography-en", "--lang", "en", "--teach", "sentences"),
         *("--strength", "1"),
@@ -146,11 +148,16 @@ def test_a_tuned_file_is_used_named_and_not_taken_for_held_out_where_it_is_not(t
     file = tmp_path / "tuning" / "tuned.npz"
     study = author(
         *("draft-study", "--documents", "mammography-en", "--lang", "en", "--tuned", file),
-        *("--out", tmp_path / "study"),
+        *("--width", "4", "--keep", "2", "--without", "sparse", "--out", tmp_path / "study"),
     )
     assert study.exit_code == 0, study.output
     result = json.loads((tmp_path / "study" / "result.json").read_text(encoding="utf-8"))
-    assert {each["name"] for each in result["rows"]} >= {"dense", "dense, tuned", "hybrid + glossary, tuned"}
+    assert [each["name"] for each in result["rows"]] == [
+        *("dense", "late interaction", "dense + late interaction", "dense + glossary"),
+        *("dense, tuned", "dense + glossary, tuned"),
+    ]
+    assert {rank for each in result["rows"] for rank in each["ranks"]} == {1, 2, None}
+    assert "4 passages of each first stage, 2 kept; left out: sparse" in result["about"]
     assert "by rule; NOT held out: " in result["about"][-1]
 
     draft = author(
@@ -276,7 +283,7 @@ def test_english_documents_have_questions_and_are_searched(embedded_encoder: Emb
     passages = passages_of(collection.documents)
     targets = load_targets(questions_file("en"), passages)
     queries = {each.id: Queries(each.question) for each in targets}
-    row = tuned_configurations(Retriever(passages, embedded_encoder))[1]
+    row = tuned_configurations(Retriever(passages, embedded_encoder), Reach(), set())[1]
 
     assert collection.is_sample
     assert not collection.left_out
