@@ -194,8 +194,8 @@ def _quiz(track: Track, made: Made) -> Iterator[str]:
     if best is None:
         yield "\nNo question came of it: no answer to one of the prompts could be used."
         return
-    total = "not scored" if best.total is None else f"{best.total:.0%} of the maximum"
-    yield f"- Kept: version {best.number} of {len(track.rounds)}, {total}; ended: {track.stopped}\n"
+    points = "not scored" if best.points is None else f"{best.points:.0%} of all points"
+    yield f"- Kept: version {best.number} of {len(track.rounds)}, {points}; ended: {track.stopped}\n"
     yield from _shown(best)
     found = remarks(track.case, best.quiz)
     if found:
@@ -207,7 +207,7 @@ def _quiz(track: Track, made: Made) -> Iterator[str]:
     yield from _weak(best, made)
     for one in track.rounds:
         if one.number != best.number:
-            share = "" if one.total is None else f", {one.total:.0%}"
+            share = "" if one.points is None else f", {one.points:.0%}"
             yield f"\n<details><summary>Version {one.number}{share}</summary>\n"
             yield from _shown(one)
             yield "\n</details>"
@@ -276,7 +276,7 @@ def in_cell(cell: MeanScore | None, digits: int = 3) -> str:
 def _first_and_kept(table: FirstAndKept) -> Iterator[str]:
     if not table.means:
         return
-    yield "\n## First and kept version by the ten aspects\n"
+    yield f"\n## First and kept version by {table.aspects} of the paper's ten aspects\n"
     yield f"| mean share of the maximum (n={table.n}) | first | kept |\n|---|---|---|"
     for name, (first, kept) in table.means.items():
         yield f"| {name} | {first:.3f} | {kept:.3f} |"

@@ -127,7 +127,7 @@ def test_below_ninety_per_cent_it_is_corrected_until_the_fourth_round_and_the_be
 
     assert [one.number for one in track.rounds] == [1, 2, 3, ROUNDS]
     assert (track.stopped, track.found_by) == ("last round", "person")
-    assert [one.total for one in track.rounds] == [0.6, 0.8, 0.6, 0.6]
+    assert [one.points for one in track.rounds] == [0.6, 0.8, 0.6, 0.6]
     assert track.best is track.rounds[1]
     assert track.best.quiz.context == "Fassung 1 nach der Kritik."
 
@@ -149,8 +149,28 @@ def test_from_ninety_per_cent_on_it_is_good_enough(low: str, score: float, round
 def test_exactly_ninety_per_cent_are_enough() -> None:
     (track,) = made(partial(scripted, score=lambda _: 4.5))
 
-    assert track.rounds[0].total == pytest.approx(0.9)
+    assert track.rounds[0].points == pytest.approx(0.9)
     assert track.stopped == "good enough"
+
+
+def test_points_end_the_rounds_and_the_total_of_the_tables_is_the_mean_of_the_components_as_in_the_paper() -> None:
+    def reply(ask: Ask[Any]) -> str:
+        part = ask.id.rpartition("/")[2]  # of the context there are eight aspects, of the reasoning four
+        return scores(part, 0) if part == "reasoning" else scripted(ask, score=lambda _: 5)  # type: ignore[arg-type]
+
+    (track,) = made(reply)
+    first = track.rounds[0]
+    table = round_tables([track])
+    ten = first_and_kept([track])
+
+    assert first.points == pytest.approx(27 / 31)
+    assert first.total == pytest.approx(4 / 5)
+    assert track.stopped == "last round"
+    for row in ("total", "carried on"):
+        assert [cell.mean for cell in table.scores[row] if cell] == pytest.approx([0.8] * ROUNDS)
+    assert ten.means["total"] == pytest.approx((0.8, 0.8))  # six of eight aspects would be 0.75
+    assert ten.aspects == 8
+    assert (first.as_json()["points"], first.as_json()["total"]) == pytest.approx((27 / 31, 0.8))
 
 
 def test_what_cannot_be_read_ends_a_quiz_without_a_score_and_is_never_scored_zero() -> None:
@@ -161,7 +181,7 @@ def test_what_cannot_be_read_ends_a_quiz_without_a_score_and_is_never_scored_zer
 
     assert (unmade.stopped, unmade.rounds, unmade.best) == ("no question", (), None)
     for track in (unanswered, unscored):
-        assert (track.stopped, len(track.rounds), track.rounds[0].total) == ("unscored", 1, None)
+        assert (track.stopped, len(track.rounds), track.rounds[0].points) == ("unscored", 1, None)
         assert track.best is track.rounds[0]
     assert (uncorrected.stopped, len(uncorrected.rounds)) == ("no correction", 1)
     tables = round_tables([unmade, unanswered, unscored])
