@@ -223,6 +223,8 @@ OPTIONS = ("Sie wartet ab.", "Sie ruft an.", "Sie geht heim.")
         ("**Correct answer:** (b) Sie ruft an.\n**Reasoning:** So.", "Sie ruft an."),
         ('{"answer": "Sie wartet ab", "reasoning": "Nein."}', "Sie wartet ab."),
         ("Begründung: Erst denken.\nAntwort: Option C", "Sie geht heim."),
+        ("Erst denken.\nAntwort: B, „Sie ruft an.“, und nicht „Sie wartet ab.“", "Sie ruft an."),
+        ("Erst denken.\nAntwort: B, und weder A noch C.", "Sie ruft an."),
     ],
 )
 def test_an_attempt_is_read_by_letter_or_words(text: str, chosen: str) -> None:
@@ -232,11 +234,37 @@ def test_an_attempt_is_read_by_letter_or_words(text: str, chosen: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Antwort: F\nBegründung: x", "Antwort: Beides\nBegründung: x", "Antwort: B", "Nein."]
+    "text",
+    [
+        *("", "Antwort: F\nBegründung: x", "Antwort: Beides\nBegründung: x", "Antwort: B", "Nein."),
+        *("Erst denken.\nAntwort: B, nicht „Sie wartet ab.“", "Antwort: A: Sie ruft an.\nBegründung: x"),
+    ],
 )
 def test_an_attempt_that_is_not_clear_is_unusable(text: str) -> None:
     with pytest.raises(Unusable):
         read_attempt(text, OPTIONS, "Sie ruft an.")
+
+
+@pytest.mark.parametrize(
+    ("said", "options", "chosen"),
+    [
+        ("A lump", ("A rash", "A lump"), "A lump"),
+        ("A lump, since it is hard", ("A rash", "A lump"), "A lump"),
+        ("B. A lump", ("A rash", "A lump"), "A lump"),
+        ("Sie wartet ab", ("Sie wartet", "Sie wartet ab"), "Sie wartet ab"),
+        ("Nur Tee", ("Tee", "Tees"), "Tee"),
+        ("B", ("Vitamin A", "Vitamin B"), "Vitamin B"),
+    ],
+)
+def test_an_option_that_begins_like_a_letter_or_lies_in_another_is_read_by_its_words(
+    said: str, options: tuple[str, ...], chosen: str
+) -> None:
+    assert read_attempt(f"Because.\nAnswer: {said}", options, "x").chosen == chosen
+
+
+def test_a_letter_that_names_one_option_and_is_another_is_unusable() -> None:
+    with pytest.raises(Unusable, match="its words are of another"):
+        read_attempt("Because.\nAnswer: A", ("B", "A"), "A")
 
 
 def test_a_critique_needs_one_score_from_nought_to_five_of_every_aspect() -> None:
