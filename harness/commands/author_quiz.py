@@ -202,7 +202,7 @@ def quiz(
 
 
 def _show(made: Made, out: Path, *, json_: bool) -> None:
-    from harness.authoring.quiz.report import GROUPS, PAGE
+    from harness.authoring.quiz.report import GROUPS, PAGE, agreement_lines
     from harness.authoring.quiz.tables import first_and_kept
 
     if json_:
@@ -232,6 +232,8 @@ def _show(made: Made, out: Path, *, json_: bool) -> None:
                 f"Blind, {rater}: kept version better {row['kept']}, first {row['first']}, tie {row['tie']}, "
                 f"inconsistent {row['inconsistent']} of {row['n']}."
             )
+        for line in agreement_lines(made.blind):
+            console.print(line)
     console.print(f"{counted(len(made.tracks), 'quiz', 'quizzes')} to read in {out / PAGE}.")
 
 

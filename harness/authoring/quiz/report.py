@@ -16,8 +16,10 @@ from harness.authoring.quiz.making import QuizRound, Track, remarks
 from harness.authoring.quiz.rubric import COMPONENTS, Component, Rubric
 from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept
 from harness.authoring.working import Ask, Work
+from harness.console import counted
 from harness.files import as_document, without_markup, writing
 from harness.generation.rounds import MeanScore
+from harness.judging.agreement import Estimate
 from harness.llm.scores import TOP
 
 RESULT, PAGE, FORM, KEY, DRAFT = "result.json", "result.md", "blind.csv", "blind-key.json", "draft.yaml"
@@ -287,6 +289,21 @@ def _first_and_kept(table: FirstAndKept) -> Iterator[str]:
     yield "It was chosen by scores of the same model, so this flatters it."
 
 
+def agreement_lines(table: BlindTable) -> Iterator[str]:
+    """Yield how far every two raters agree, a line each."""
+    for (one, other), (agreed, kappa) in table.agreement.items():
+        told = f"undefined ({kappa.note})" if kappa.value is None else f"{kappa.value:.3f}{_within(kappa)}"
+        yield (
+            f"{one} and {other}: the same preference in {agreed.value or 0.0:.0%}{_within(agreed)} of "
+            f"{counted(agreed.n, 'quiz', 'quizzes')} that both judged; Cohen's kappa {told}."
+        )
+
+
+def _within(estimate: Estimate) -> str:
+    """Return the interval in brackets, where there is one."""
+    return "" if estimate.interval is None else f" ({estimate.interval.low:.2f} to {estimate.interval.high:.2f})"
+
+
 def _blind(table: BlindTable) -> Iterator[str]:
     yield "\n## First against kept version, judged blind\n"
     columns = ("rater", "n", "kept better", "first better", "tie", "inconsistent")
@@ -297,10 +314,10 @@ def _blind(table: BlindTable) -> Iterator[str]:
         levels = [f"{':'.join(map(str, counts))} (n={sum(counts)})" for counts in told]
         counts = [str(row[name]) for name in ("n", "kept", "first", "tie", "inconsistent")]
         yield f"| {rater} | " + " | ".join([*counts, *levels]) + " |"
-    if table.agreement is not None:
-        kappa = "undefined" if table.kappa is None else f"{table.kappa:.3f}"
-        yield f"\nTwo people agree on {table.agreement:.0%} of the quizzes; Cohen's kappa {kappa}."
+    for line in agreement_lines(table):
+        yield f"\n{line}"
     yield (
-        "\nA model that judges its own versions is no independent rater. Inconsistent: its two orders differ. Its "
-        "difficulties are counted of both orders, two for each quiz; a person's once."
+        "\nA model that judges its own versions is no independent rater. Inconsistent: its two orders differ; beside "
+        "other raters only the other quizzes count. Its difficulties are counted of both orders, two for each quiz; a "
+        "person's once."
     )

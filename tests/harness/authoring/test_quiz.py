@@ -16,9 +16,9 @@ from bot import BadData
 from bot.testing import HashEncoder
 from harness.authoring.quiz.asking import Quiz, load_texts, read_attempt, read_distractors, read_preference, read_quiz
 from harness.authoring.quiz.bank import LateInteraction, load_bank, load_outline
-from harness.authoring.quiz.blind import as_form, blind_table, by_model, key_of, read_forms
+from harness.authoring.quiz.blind import Judgement, Side, as_form, blind_table, by_model, key_of, read_forms
 from harness.authoring.quiz.making import remarks
-from harness.authoring.quiz.report import Made, Provenance, write_result
+from harness.authoring.quiz.report import Made, Provenance, agreement_lines, write_result
 from harness.authoring.quiz.rubric import COMPONENTS, KINDS, PUBLISHED, Critique, Kind, load_rubric, read_critique
 from harness.authoring.quiz.tables import TEN, first_and_kept, round_tables
 from harness.authoring.working import Ask, Unusable, advance
@@ -417,8 +417,57 @@ def test_people_judge_blind_and_their_agreement_is_told(tmp_path: Path) -> None:
     table = blind_table(read_forms(files, tracks))
 
     assert (table.rows["anna"]["kept"], table.rows["ben"]["kept"]) == (4, 3)
-    assert table.agreement == 0.75
+    agreed, kappa = table.agreement["anna", "ben"]
+    assert (agreed.value, agreed.n, kappa.value) == (0.75, 4, 0.0)
     assert table.rows["anna"]["with_errors_first"] + table.rows["anna"]["with_errors_kept"] == 4
+
+
+def test_every_two_raters_are_compared_and_the_model_by_its_consistent_verdicts() -> None:
+    def said(rater: str, preferred: str) -> list[Judgement]:
+        sides: dict[str, Side | None] = {"k": "kept", "f": "first", "t": "tie", "-": None}
+        return [Judgement(rater, f"q{n}", sides[each], {}, {}) for n, each in enumerate(preferred) if each != " "]
+
+    table = blind_table(
+        [*said("model", "kk-f-f"), *said("cleo", "kkkf  "), *said("anna", "kkffff"), *said("ben", "    kt")]
+    )
+
+    assert list(table.agreement) == [
+        ("anna", "ben"),
+        ("anna", "cleo"),
+        ("anna", "model"),
+        ("ben", "model"),
+        ("cleo", "model"),
+    ]
+    found = {pair: (agreed.value, agreed.n) for pair, (agreed, _) in table.agreement.items()}
+    assert found["anna", "model"] == (1.0, 4)
+    assert found["cleo", "model"] == (1.0, 3)
+    assert found["anna", "cleo"] == (0.75, 4)
+    assert found["ben", "model"] == (0.0, 1)
+    assert table.agreement["anna", "cleo"][1].value == pytest.approx(0.5)
+    assert table.agreement["anna", "model"][0].interval is not None
+    assert table.rows["model"]["inconsistent"] == 2
+    lines = list(agreement_lines(table))
+    assert lines[1].startswith(
+        "anna and cleo: the same preference in 75% (0.30 to 0.95) of 4 quizzes that both judged; "
+    )
+    assert lines[1].endswith("Cohen's kappa 0.500.")
+    assert len(table.as_json()["agreement"]) == 5
+
+
+def test_a_rater_who_judges_a_quiz_twice_is_refused_and_nobody_is_called_model(tmp_path: Path) -> None:
+    tracks = made(partial(scripted, score=lambda number: number + 1))
+    head = as_form([]).strip()
+    for name, row in (
+        ("one", "anna,deo,,,,,a,,,,,"),
+        ("two", "anna,deo,,,,,b,,,,,"),
+        ("three", "Model,deo,,,,,b,,,,,"),
+    ):
+        (tmp_path / name).write_text(f"{head}\n{row}\n", encoding="utf-8")
+
+    with pytest.raises(BadData, match="two:2 judges 'deo' a second time as 'anna'"):
+        read_forms([tmp_path / "one", tmp_path / "two"], tracks)
+    with pytest.raises(BadData, match="three:2 has rater 'Model', which is what the model is called"):
+        read_forms([tmp_path / "three"], tracks)
 
 
 @pytest.mark.parametrize(
