@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,10 +58,25 @@ def _study(catalog: Catalog, pairs: Sequence[str] = PAIRS, folds: int = 4) -> tu
         ("de", "Eine Bleischürze brauchen Sie nicht.", "Eine Bleischürze brauchen Sie."),
         ("de", "Ein Ultraschall ist in der Praxis möglich.", "Ein Ultraschall ist nicht in der Praxis möglich."),
         ("en", "Still water is good for you.", "Still water is not good for you."),
+        ("en", "The breast gets 0.4 millisievert.", "The breast gets 1.2 millisievert."),
+        ("en", "It costs 1,000 pounds.", "It costs 3,000 pounds."),
+        ("en", "It costs 2,500.50 pounds.", "It costs 7,501.50 pounds."),
+        ("en", "It costs 1000 pounds.", "It costs 3000 pounds."),
+        ("de", "Es kostet 1.000 Euro.", "Es kostet 3.000 Euro."),
+        ("de", "Es kostet 2.500,50 Euro.", "Es kostet 7.501,50 Euro."),
     ],
 )
 def test_a_sentence_is_made_false_in_one_place(lang: str, sentence: str, wrong: str) -> None:
     assert falsified(sentence, load_texts(lang).rules) == wrong
+
+
+@pytest.mark.parametrize(
+    ("lang", "sentence"), [("de", "Stand ist der 1.2."), ("en", "Stand 1.2.3 here."), ("en", "Of 1,00 women.")]
+)
+def test_what_is_no_number_of_the_language_is_not_multiplied(lang: str, sentence: str) -> None:
+    changed = falsified(sentence, load_texts(lang).rules)
+
+    assert changed is None or re.findall(r"\d+", changed) == re.findall(r"\d+", sentence)
 
 
 def test_a_sentence_with_both_opposites_is_not_turned_into_nonsense() -> None:
