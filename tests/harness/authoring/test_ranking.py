@@ -170,6 +170,37 @@ def test_no_evaluator_sees_a_pair_it_is_tested_on_nor_a_near_copy(catalog: Catal
         assert all((case.text == "") == (name == "baseline") for case in known)
 
 
+def test_all_evaluators_learn_from_the_same_items_though_texts_are_near_copies_of_the_test(catalog: Catalog) -> None:
+    study, _ = _study(catalog)
+    one, other = PAIRS[:2]
+    candidates = {
+        EXPERT: {**study.candidates[EXPERT], other: study.candidates[EXPERT][one]},
+        "whole": study.candidates["whole"],
+        "same": dict.fromkeys(PAIRS, "Das weiß ich leider nicht genau, fragen Sie bitte in der Praxis nach."),
+    }
+    study = Study(catalog, candidates, study.items, study.texts, study.encoder)
+    study.fold_of.update({id_: number % 4 for number, id_ in enumerate(PAIRS)})  # the two are in 0 and 1
+    items = [item for item in study.items if item.task == "truth"]
+
+    known = {
+        (name, draw): studies._training(study, name, items, 0, draw)[0] for name in EVALUATORS for draw in range(3)
+    }
+
+    learned = {key: [case.item.id for case in cases] for key, cases in known.items()}
+    assert len({tuple(ids) for ids in learned.values()}) == 1
+    assert len(learned["baseline", 0]) > 8
+    assert other not in {case.item.pair_id for case in known["model-trained", 0]}
+    assert {case.text for case in known["model-trained", 1]} <= set(study.candidates["whole"].values())
+
+
+def test_texts_that_are_all_alike_leave_nothing_to_learn_from_and_that_is_said(catalog: Catalog) -> None:
+    study, reading = _study(catalog)
+    same = {EXPERT: study.candidates[EXPERT], "same": dict.fromkeys(PAIRS, "Das weiß ich leider nicht genau.")}
+
+    with pytest.raises(BadData, match=r"truth: \d+ items; 0 of them to train on"):
+        run_study(Study(catalog, same, study.items, study.texts, reading), reading)
+
+
 def test_a_text_that_says_what_is_asked_is_ranked_before_one_of_another_pair(catalog: Catalog) -> None:
     study, reading = _study(catalog)
 
