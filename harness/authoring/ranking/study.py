@@ -351,6 +351,7 @@ def _training(study: Study, name: str, items: Sequence[Item], fold: int, draw: i
         for pair_id, text in texts.items():
             if study.fold_of[pair_id] == fold:
                 tested.add(text, pair_id)
+    models = [system for system in study.systems if system != EXPERT]
     usable: dict[str, list[str]] = {}  # systems by pair
     for pair_id in dict.fromkeys(item.pair_id for item in items if study.fold_of[item.pair_id] != fold):
         usable[pair_id] = [name for name in study.systems if tested.find(study.candidates[name][pair_id]) is None]
@@ -360,9 +361,9 @@ def _training(study: Study, name: str, items: Sequence[Item], fold: int, draw: i
         if study.fold_of[item.pair_id] == fold:
             continue
         others = [system for system in usable[item.pair_id] if system != EXPERT]
+        system = pick.choice(others or models) if name == MODEL_TRAINED else EXPERT
         if EXPERT not in usable[item.pair_id] or not others or tested.find(item.text) is not None:
             dropped += 1
             continue
-        system = pick.choice(others) if name == MODEL_TRAINED else EXPERT
         known.append(Case(item, "" if name == BASELINE else study.candidates[system][item.pair_id]))
     return known, dropped

@@ -14,6 +14,7 @@ import pytest
 
 from bot import BadData, Catalog, NearCopies, load_catalog, locate, split_sentences
 from bot.testing import HashEncoder
+from harness.authoring.ranking import raters
 from harness.authoring.ranking import study as studies
 from harness.authoring.ranking.asking import Plan, load_texts, read_items, read_text
 from harness.authoring.ranking.evaluators import Case, EmbeddingEvaluator
@@ -29,6 +30,7 @@ from harness.authoring.ranking.tasks import (
     rule_items,
 )
 from harness.authoring.working import Unusable
+from harness.judging.agreement import Ratings, alpha_ordinal, estimate
 
 PAIRS = ["deodorant", "pain", "radiation", "jewellery", "compression", "ultrasound", "companion", "costs"]
 
@@ -356,6 +358,24 @@ def test_raters_and_evaluators_are_compared(catalog: Catalog) -> None:
     assert best.tau_interval is not None
     with pytest.raises(BadData, match="Two forms have the name 'anna'"):
         compared([Ranks("anna", said), Ranks("anna", said)], outcome, study.systems)
+
+
+def test_the_interval_of_alpha_takes_whole_examples_and_grows_where_raters_differ_by_example() -> None:
+    even = [[(1, 1), (2, 3), (3, 2), (4, 4), (5, 5)]] * 6
+    uneven = [[(1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]] * 3 + [[(1, 1), (2, 4), (3, 2), (4, 3), (5, 5)]] * 3
+
+    same, split = (raters._alpha(np.array(codes, dtype=np.int64) - 1) for codes in (even, uneven))
+
+    assert same.interval is None
+    assert same.note == "all examples agree alike, so no spread can be told"
+    assert split.value is not None
+    assert split.interval is not None
+    assert split.interval.low < split.value < split.interval.high < 1
+    texts = estimate(alpha_ordinal, Ratings(np.array(uneven).reshape(-1, 2) - 1, 5), rng=np.random.default_rng(0))
+    assert texts.interval is not None
+    assert split.interval.high - split.interval.low > texts.interval.high - texts.interval.low
+    assert raters._alpha(np.zeros((5, 3, 2), dtype=np.int64)).note == "all ranks are the same"
+    assert raters._alpha(np.full((5, 3, 2), -1)).n == 0
 
 
 def test_examples_in_which_one_side_ties_all_are_left_out_and_no_interval_has_no_width() -> None:
