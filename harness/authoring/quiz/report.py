@@ -14,7 +14,7 @@ from harness.authoring.quiz.asking import LETTERS, QuizTexts
 from harness.authoring.quiz.blind import BlindTable, as_form, key_of
 from harness.authoring.quiz.making import QuizRound, Track, remarks
 from harness.authoring.quiz.rubric import COMPONENTS, Component, Rubric
-from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept
+from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept, topic_counts
 from harness.authoring.working import Ask, Work
 from harness.console import counted
 from harness.files import as_document, without_markup, writing
@@ -132,6 +132,7 @@ def _as_json(made: Made, provenance: Provenance) -> dict[str, Any]:
         ],
         "tables": {name: table.as_json() for name, table in made.tables.items()},
         "first_and_kept": first_and_kept(made.tracks).as_json(),
+        "topics": topic_counts(made.tracks),
         "blind": made.blind.as_json() if made.blind else None,
         "provenance": provenance.as_json(),
     }
@@ -183,6 +184,9 @@ def _page(made: Made) -> Iterator[str]:
     yield "\n## The rounds"
     for name, table in made.tables.items():
         yield from _rounds(name, table)
+    for who, counts in topic_counts(made.tracks).items():
+        listed = "; ".join(f"{_said(topic)} {count}" for topic, count in counts.items())
+        yield f"\nTopics found by {'a person' if who == 'person' else 'the model'}, with their quizzes: {listed}."
     yield from _first_and_kept(first_and_kept(made.tracks))
     if made.blind is not None and made.blind.rows:
         yield from _blind(made.blind)

@@ -1,4 +1,4 @@
-"""The paper's tables of the rounds: scores (4, 5), lengths and answers (6, 7), the best (8); and table 2. Pure."""
+"""The paper's tables of the rounds: scores (4, 5), lengths and answers (6, 7), the best (8); tables 2, 11, 12. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from scipy import stats
 
-from harness.authoring.quiz.making import QuizRound, Track, is_key_point
+from harness.authoring.quiz.making import FoundBy, QuizRound, Track, is_key_point
 from harness.authoring.quiz.rubric import COMPONENTS, Component
 from harness.generation.rounds import ROUNDS, MeanScore
 from harness.llm.scores import TOP
@@ -93,6 +93,13 @@ def _ten_of(one: QuizRound) -> dict[Component, list[float]]:
         part: [critique.scores[key] for key in TEN[part] if key in critique.scores]
         for part, critique in one.critiques.items()
     }
+
+
+def topic_counts(tracks: Sequence[Track]) -> dict[FoundBy, dict[str, int]]:
+    """Count the topics by who found them, the most frequent first (tables 11 and 12)."""
+    kinds: tuple[FoundBy, ...] = ("person", "model")
+    counts = {who: Counter(track.case.topic for track in tracks if track.found_by == who) for who in kinds}
+    return {who: dict(count.most_common()) for who, count in counts.items() if count}
 
 
 @dataclass(frozen=True, slots=True)

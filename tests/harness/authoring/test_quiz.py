@@ -20,7 +20,7 @@ from harness.authoring.quiz.blind import Judgement, Side, as_form, blind_table, 
 from harness.authoring.quiz.making import remarks
 from harness.authoring.quiz.report import Made, Provenance, agreement_lines, write_result
 from harness.authoring.quiz.rubric import COMPONENTS, KINDS, PUBLISHED, Critique, Kind, load_rubric, read_critique
-from harness.authoring.quiz.tables import TEN, first_and_kept, round_tables
+from harness.authoring.quiz.tables import TEN, first_and_kept, round_tables, topic_counts
 from harness.authoring.working import Ask, Unusable, advance
 from tests.harness.authoring.quizzes import CASE, finished, made, making, scores, scripted
 
@@ -353,6 +353,16 @@ def test_first_and_kept_version_are_rated_by_the_ten_aspects_of_the_paper() -> N
     assert (table.won, table.lost, table.tied) == (1, 0, 0)
     assert (table.n, table.unchanged) == (2, 1)
     assert first_and_kept([unscored]).means == {}
+
+
+def test_topics_are_counted_by_who_found_them() -> None:
+    (given,) = made(partial(scripted, score=lambda _: 5))
+    found = [
+        replace(given, id=topic, case=replace(given.case, topic=topic), found_by="model") for topic in ("a", "b", "b")
+    ]
+
+    assert topic_counts([given, *found]) == {"person": {"Wie man sich vorbereitet": 1}, "model": {"b": 2, "a": 1}}
+    assert topic_counts([]) == {}
 
 
 def test_a_correlation_needs_three_quizzes_that_differ(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_the_curator_gets_a_page_forms_and_a_draft_of_the_pairs(recorded: tuple[
     assert "No clinician has approved it" in page
     assert "> D. Sie wischt es ab, weil Reste im Bild stören können. ✓" in page
     assert "Weakest, says the critic" in page
+    assert "Topics found by the model, with their quizzes: " in page
     assert set(json.loads((out / "blind-key.json").read_text(encoding="utf-8"))) == {
         "deodorant",
         "results-when",
