@@ -139,7 +139,10 @@ def _as_json(made: Made, provenance: Provenance) -> dict[str, Any]:
 
 
 def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
-    """Return the pairs that got a quiz, in the form of a catalog's file, as drafts; None without any."""
+    """Return the pairs that got a quiz, in the form of a catalog's file, as drafts; None without any.
+
+    The right option of each is said to come from the pair's answer; unchecked where no critic has scored the quiz.
+    """
     catalog = made.catalog
     by_pair: dict[str, list[Track]] = {}
     for track in made.tracks:
@@ -148,9 +151,21 @@ def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
     if catalog is None or not by_pair:
         return None
     who = sorted(set(provenance.models.values()))
-    pairs = []
+    pairs: list[dict[str, Any]] = []
+    backings: dict[str, list[dict[str, Any]]] = {}
     for pair_id, tracks in by_pair.items():
         pair = catalog.pair(pair_id)
+        quoted = {"document": catalog.ref, "title": pair.question, "place": "answer", "text": pair.answer}
+        backings[pair_id] = [
+            {
+                "field": f"quizzes.{number}.answer",
+                "sentence": track.best.quiz.answer,
+                "quotations": [quoted],
+                **({"unchecked": True} if track.best.points is None else {}),
+            }
+            for number, track in enumerate(tracks, len(pair.quizzes) + 1)
+            if track.best is not None
+        ]
         content = pair.model_dump(mode="json", exclude_defaults=True)
         content["review"] = {"status": "draft", "by": None, "on": None, "valid_until": None}
         content["quizzes"] = [
@@ -168,7 +183,7 @@ def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
         ]
         pairs.append(content)
     whole = {"catalog": catalog.name, "language": catalog.language, "version": catalog.version}
-    return {**whole, "drafted_by": who, "pairs": pairs}
+    return {**whole, "drafted_by": who, "pairs": pairs, "provenance": backings}
 
 
 def _said(text: str) -> str:
