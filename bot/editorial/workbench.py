@@ -52,6 +52,12 @@ class Backing:
     quotations: tuple[Quotation, ...]
     unchecked: bool = False
 
+    def stands_in(self, fields: Mapping[str, Any], pair: Pair | None) -> bool:
+        """Tell whether it still stands word for word in the fields of a form, or in a quiz of the pair."""
+        quizzes = enumerate(pair.quizzes if pair is not None else (), 1)
+        texts = {f"quizzes.{number}.{name}": text for number, quiz in quizzes for name, text in quiz.texts}
+        return self.sentence in str(fields.get(self.field) or texts.get(self.field) or "")
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
@@ -112,7 +118,7 @@ class Draft:
         """What its sentences were written from, each with whether it still stands there word for word."""
         found = self.provenance.backings if self.provenance is not None else ()
         fields = self.unfinished or self.content or {}
-        return [(each, each.sentence in str(fields.get(each.field) or "")) for each in found]
+        return [(each, each.stands_in(fields, self.pair)) for each in found]
 
     @cached_property
     def pair(self) -> Pair | None:

@@ -202,7 +202,7 @@ def quiz(
 
 
 def _show(made: Made, out: Path, *, json_: bool) -> None:
-    from harness.authoring.quiz.report import GROUPS, PAGE
+    from harness.authoring.quiz.report import GROUPS, PAGE, agreement_lines
     from harness.authoring.quiz.tables import first_and_kept
 
     if json_:
@@ -216,13 +216,13 @@ def _show(made: Made, out: Path, *, json_: bool) -> None:
     for track in made.tracks:
         best = track.best
         kept = "no question" if best is None else f"version {best.number} of {len(track.rounds)}"
-        total = "" if best is None or best.total is None else f", {best.total:.3f} of the maximum"
-        console.print(f"{track.id}: {kept}{total}; ended: {track.stopped}.")
+        points = "" if best is None or best.points is None else f", {best.points:.3f} of all points"
+        console.print(f"{track.id}: {kept}{points}; ended: {track.stopped}.")
     ten = first_and_kept(made.tracks)
     if ten.means:
         first_share, kept_share = ten.means["total"]
         console.print(
-            f"By the ten aspects: first version {first_share:.3f}, kept {kept_share:.3f}; "
+            f"By {ten.aspects} of the paper's ten aspects: first version {first_share:.3f}, kept {kept_share:.3f}; "
             f"kept rated above {ten.won}, below {ten.lost}, alike {ten.tied}."
             + (f" Scored: {ten.n}; in none of these: {ten.unchanged}, which kept their first." if ten.unchanged else "")
         )
@@ -232,6 +232,8 @@ def _show(made: Made, out: Path, *, json_: bool) -> None:
                 f"Blind, {rater}: kept version better {row['kept']}, first {row['first']}, tie {row['tie']}, "
                 f"inconsistent {row['inconsistent']} of {row['n']}."
             )
+        for line in agreement_lines(made.blind):
+            console.print(line)
     console.print(f"{counted(len(made.tracks), 'quiz', 'quizzes')} to read in {out / PAGE}.")
 
 

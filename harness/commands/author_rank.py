@@ -149,7 +149,7 @@ def rank(
         ]
         study = Study(catalog, candidates, items, words, reading, means.folds, means.shuffle)
         outcome = run_study(study, evaluator)
-        people = compared(ranks, outcome, study.systems, seed=means.shuffle) if ranks else None
+        people = compared(ranks, outcome, study.systems) if ranks else None
         hashes = {one.id: one.hash for one in plan.asks()}
         provenance = {
             "work": identity,

@@ -104,9 +104,9 @@ class Side:
     @property
     def backings(self) -> Sequence[tuple[Backing, bool]]:
         """What the sentences of a draft were written from, each with whether it still stands there word for word."""
-        provenance = self.draft.provenance if self.draft is not None else None
-        found = provenance.backings if provenance is not None else ()
-        return [(each, each.sentence in self.fields.get(each.field, "")) for each in found]
+        draft = self.draft
+        found = draft.provenance.backings if draft is not None and draft.provenance is not None else ()
+        return [(each, each.stands_in(self.fields, draft.pair if draft is not None else None)) for each in found]
 
     @property
     def quizzes(self) -> Sequence[tuple[Quiz, str, bool]]:

@@ -439,22 +439,39 @@ def read_quiz(text: str) -> Quiz:
 
 
 def read_attempt(text: str, options: tuple[str, ...], answer: str) -> Attempt:
-    """Read which option was chosen, by its letter or its words; raise Unusable when that is not clear."""
+    """Read which option was chosen, by its letter, else by its words; raise Unusable when that is not clear."""
     said = _from_json(text)
     sections = _sections(text)
     chosen = _plain(str(said.get("answer") or sections.get("answer") or ""))
     reasoning = str(said.get("reasoning") or sections.get("reasoning") or sections[""]).strip()
-    letter = _LETTER.match(chosen)
-    by_words = [option for option in options if fold(option) and fold(option) in fold(chosen)]
-    if len(by_words) == 1:
-        option = by_words[0]
-    elif letter is not None and LETTERS.index(letter[1].upper()) < len(options):
-        option = options[LETTERS.index(letter[1].upper())]
-    else:
-        raise Unusable("it chooses none of the options, or several")
+    option = _option(chosen, options)
     if not reasoning:
         raise Unusable("it gives no reasons")
     return Attempt(options, option, reasoning, fold(option) == fold(answer))
+
+
+def _option(chosen: str, options: Sequence[str]) -> str:
+    """Return the option that is meant.
+
+    The letter comes first, since an answer may name other options to reject them: "B, not the others". Where it stands
+    beside the words of another option alone, nobody knows which is meant.
+    """
+    said = fold(chosen)
+    named = [option for option in options if fold(option) and f" {fold(option)} " in f" {said} "]
+    # Not of an option that begins with such a word itself: "A lump", "E. coli in the urine".
+    begun = [option for option in named if " " in fold(option) and said.startswith(fold(option))]
+    letter = None if begun else _LETTER.match(chosen)
+    if letter is None:
+        named = [option for option in named if fold(option) == said] or named
+        if len(named) != 1:
+            raise Unusable("it chooses none of the options, or several")
+        return named[0]
+    lettered = options[LETTERS.index(letter[1].upper()) :][:1]
+    if not lettered:
+        raise Unusable("it chooses none of the options, or several")
+    if named and lettered[0] not in named:
+        raise Unusable("its letter is of one option, its words are of another")
+    return lettered[0]
 
 
 def _read_topics(text: str, known: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,11 +22,12 @@ from bot import BadData
 from harness.authoring.filled import read_form_rows
 from harness.authoring.quiz.asking import DIFFICULTIES, Difficulty, Quiz
 from harness.authoring.quiz.making import Track
-from harness.judging.agreement import MISSING, Ratings, cohen, percentage, point
+from harness.judging.agreement import MISSING, Estimate, Ratings, cohen, estimate, percentage
 from harness.labelling.exchange import formula_safe
 
 Side = Literal["first", "kept", "tie"]
 SIDES: tuple[Side, ...] = ("first", "kept", "tie")
+MODEL = "model"  # the rater that is none of the people
 COLUMNS = (
     *("rater", "quiz", "topic", "key_point", "a", "b"),
     *("better", "difficulty_a", "difficulty_b", "errors_a", "errors_b", "remark"),
@@ -38,7 +40,7 @@ class Judgement:
     """What one rater said of one quiz.
 
     Attributes:
-        rater: A person's name, or ``model``.
+        rater: A person's name, or `MODEL`.
         quiz: Its id.
         better: Which version; None where a model prefers another one in the other order.
         difficulty: Of the first and the kept version: of a person one each, of a model one in each order.
@@ -88,7 +90,8 @@ def read_forms(files: Sequence[Path], tracks: Sequence[Track]) -> list[Judgement
     """Read forms that people have filled in; rows without a preference are not counted.
 
     Raises:
-        BadData: A file is no such form, names a quiz that was not compared here, or holds other words than asked for.
+        BadData: A file is no such form, names a quiz that was not compared here, holds other words than asked for, or
+            judges what the same rater has judged before.
     """
     compared = {track.id for track in tracks if track.compared is not None}
     found: dict[tuple[str, str], Judgement] = {}
@@ -106,6 +109,13 @@ def read_forms(files: Sequence[Path], tracks: Sequence[Track]) -> list[Judgement
             if better is None or not rater:
                 what = "no rater" if not rater else f"better {row['better']!r}"
                 raise BadData(f"{file}:{number} has {what}. Write a name as rater, and a, b or tie as better.")
+            if rater.casefold() == MODEL:
+                raise BadData(f"{file}:{number} has rater {rater!r}, which is what the model is called. Write a name.")
+            if (rater, quiz) in found:
+                raise BadData(
+                    f"{file}:{number} judges {quiz!r} a second time as {rater[:40]!r}. Leave one out, or give each "
+                    "rater a name of their own."
+                )
             found[rater, quiz] = _judgement(file, number, row, better)
     return list(found.values())
 
@@ -139,7 +149,7 @@ def by_model(tracks: Sequence[Track]) -> list[Judgement]:
         turned = {"a": "kept", "b": "first", "tie": "tie"}[ba.better]
         found.append(
             Judgement(
-                "model",
+                MODEL,
                 track.id,
                 _side(said) if said == turned else None,
                 {
@@ -157,25 +167,33 @@ def by_model(tracks: Sequence[Track]) -> list[Judgement]:
 
 @dataclass(frozen=True, slots=True)
 class BlindTable:
-    """Preference and difficulty, a row for each rater.
+    """Preference and difficulty, a row for each rater; and how far every two raters agree.
 
     Attributes:
         rows: By rater.
-        agreement: Share of equal preferences of the two people; None unless two judged the same quiz.
-        kappa: Cohen's.
+        agreement: Share of equal preferences and Cohen's kappa, of every two raters who judged the same quiz. The model
+            counts where both of its orders agree, as in the paper.
     """
 
     rows: Mapping[str, Mapping[str, Any]]
-    agreement: float | None
-    kappa: float | None
+    agreement: Mapping[tuple[str, str], tuple[Estimate, Estimate]]
 
     def as_json(self) -> dict[str, Any]:
-        return {"raters": dict(self.rows), "agreement": self.agreement, "kappa": self.kappa}
+        agreement = [
+            {"raters": list(raters), "percentage": share.as_json(), "kappa": kappa.as_json()}
+            for raters, (share, kappa) in self.agreement.items()
+        ]
+        return {"raters": dict(self.rows), "agreement": agreement}
 
 
-def blind_table(judgements: Sequence[Judgement]) -> BlindTable:
-    """Count preferences (win, loss, tie, and of a model: inconsistent) and difficulties, as in Table 1."""
-    raters = sorted({one.rater for one in judgements}, key=lambda rater: (rater == "model", rater))
+def blind_table(judgements: Sequence[Judgement], *, seed: int = 0) -> BlindTable:
+    """Count preferences (win, loss, tie, and of a model: inconsistent) and difficulties, as in Table 1.
+
+    Args:
+        judgements: Of people and of a model.
+        seed: Fixes the intervals of kappa.
+    """
+    raters = sorted({one.rater for one in judgements}, key=lambda rater: (rater == MODEL, rater))
     rows = {}
     for rater in raters:
         own = [one for one in judgements if one.rater == rater]
@@ -186,14 +204,16 @@ def blind_table(judgements: Sequence[Judgement]) -> BlindTable:
             **{f"difficulty_{side}": _levels(own, side) for side in ("first", "kept")},
             **{f"with_errors_{side}": sum(one.errors.get(side, False) for one in own) for side in ("first", "kept")},
         }
-    people = [rater for rater in raters if rater != "model"]
-    if len(people) != 2:
-        return BlindTable(rows, None, None)
-    said = {(one.rater, one.quiz): SIDES.index(one.better or "tie") for one in judgements}
+    said = {(one.rater, one.quiz): SIDES.index(one.better) for one in judgements if one.better is not None}
     quizzes = sorted({one.quiz for one in judgements})
-    codes = np.array([[said.get((rater, quiz), MISSING) for rater in people] for quiz in quizzes])
-    ratings = Ratings(codes, len(SIDES))
-    return BlindTable(rows, point(percentage, ratings), point(cohen, ratings))
+    rng = np.random.default_rng(seed)
+    agreement = {}
+    for two in combinations(raters, 2):
+        codes = np.array([[said.get((rater, quiz), MISSING) for rater in two] for quiz in quizzes], dtype=np.int64)
+        ratings = Ratings(codes, len(SIDES))
+        if len(ratings.pairable.codes):
+            agreement[two] = (estimate(percentage, ratings, rng=rng), estimate(cohen, ratings, rng=rng))
+    return BlindTable(rows, agreement)
 
 
 def _levels(own: Sequence[Judgement], side: str) -> dict[str, int]:

@@ -2,13 +2,14 @@
 
 Figure 2 of MCQG-C++ (seed paper 000). Context, question, answer and distractors are asked for one after the other, each
 with examples that were retrieved by a query that grows by what there is. Then, at most four times: the model answers
-its own question, criticises each component, and, below 90 % of the maximum, corrects all of it.
+its own question, criticises each component, and, below 90 % of all points, corrects all of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -43,11 +44,16 @@ class QuizRound:
     critiques: Mapping[Component, Critique]
 
     @property
-    def total(self) -> float | None:
-        """Share of the highest possible score of all components together; None when it is not scored."""
+    def points(self) -> float | None:
+        """Share of all points of the rubric, by which rounds end and a version is kept; None when it is not scored."""
         if not self.critiques:
             return None
         return sum(one.total for one in self.critiques.values()) / sum(one.most for one in self.critiques.values())
+
+    @property
+    def total(self) -> float | None:
+        """Mean of the components' shares, however many aspects each has: the total of the paper's tables 4 and 5."""
+        return fmean(one.share for one in self.critiques.values()) if self.critiques else None
 
     def as_json(self) -> dict[str, Any]:
         attempt = self.attempt and {
@@ -62,6 +68,7 @@ class QuizRound:
             "words": self.quiz.words,
             "attempt": attempt,
             "critiques": {part: one.as_json() for part, one in self.critiques.items()},
+            "points": self.points,
             "total": self.total,
         }
 
@@ -88,9 +95,9 @@ class Track:
 
     @property
     def best(self) -> QuizRound | None:
-        """The version that is kept: the highest total, the earliest of equals; else the first; None without any."""
-        scored = [one for one in self.rounds if one.total is not None]
-        return max(scored, key=lambda one: one.total or 0.0) if scored else next(iter(self.rounds), None)
+        """The version that is kept: the most points, the earliest of equals; else the first; None without any."""
+        scored = [one for one in self.rounds if one.points is not None]
+        return max(scored, key=lambda one: one.points or 0.0) if scored else next(iter(self.rounds), None)
 
     @property
     def compared(self) -> tuple[Quiz, Quiz] | None:
@@ -155,9 +162,9 @@ class QuizMaking:
         while not stopped:
             one = yield from self._round(id_, case, quiz, len(rounds) + 1)
             rounds.append(one)
-            if one.attempt is None or one.total is None:
+            if one.attempt is None or one.points is None:
                 stopped = UNSCORED
-            elif one.total >= ENOUGH - 1e-9:
+            elif one.points >= ENOUGH - 1e-9:
                 stopped = GOOD
             elif one.number == ROUNDS:
                 stopped = LAST

@@ -14,10 +14,12 @@ from harness.authoring.quiz.asking import LETTERS, QuizTexts
 from harness.authoring.quiz.blind import BlindTable, as_form, key_of
 from harness.authoring.quiz.making import QuizRound, Track, remarks
 from harness.authoring.quiz.rubric import COMPONENTS, Component, Rubric
-from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept
+from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept, topic_counts
 from harness.authoring.working import Ask, Work
+from harness.console import counted
 from harness.files import as_document, without_markup, writing
 from harness.generation.rounds import MeanScore
+from harness.judging.agreement import Estimate
 from harness.llm.scores import TOP
 
 RESULT, PAGE, FORM, KEY, DRAFT = "result.json", "result.md", "blind.csv", "blind-key.json", "draft.yaml"
@@ -130,13 +132,17 @@ def _as_json(made: Made, provenance: Provenance) -> dict[str, Any]:
         ],
         "tables": {name: table.as_json() for name, table in made.tables.items()},
         "first_and_kept": first_and_kept(made.tracks).as_json(),
+        "topics": topic_counts(made.tracks),
         "blind": made.blind.as_json() if made.blind else None,
         "provenance": provenance.as_json(),
     }
 
 
 def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
-    """Return the pairs that got a quiz, in the form of a catalog's file, as drafts; None without any."""
+    """Return the pairs that got a quiz, in the form of a catalog's file, as drafts; None without any.
+
+    The right option of each is said to come from the pair's answer; unchecked where no critic has scored the quiz.
+    """
     catalog = made.catalog
     by_pair: dict[str, list[Track]] = {}
     for track in made.tracks:
@@ -145,9 +151,21 @@ def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
     if catalog is None or not by_pair:
         return None
     who = sorted(set(provenance.models.values()))
-    pairs = []
+    pairs: list[dict[str, Any]] = []
+    backings: dict[str, list[dict[str, Any]]] = {}
     for pair_id, tracks in by_pair.items():
         pair = catalog.pair(pair_id)
+        quoted = {"document": catalog.ref, "title": pair.question, "place": "answer", "text": pair.answer}
+        backings[pair_id] = [
+            {
+                "field": f"quizzes.{number}.answer",
+                "sentence": track.best.quiz.answer,
+                "quotations": [quoted],
+                **({"unchecked": True} if track.best.points is None else {}),
+            }
+            for number, track in enumerate(tracks, len(pair.quizzes) + 1)
+            if track.best is not None
+        ]
         content = pair.model_dump(mode="json", exclude_defaults=True)
         content["review"] = {"status": "draft", "by": None, "on": None, "valid_until": None}
         content["quizzes"] = [
@@ -165,7 +183,7 @@ def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
         ]
         pairs.append(content)
     whole = {"catalog": catalog.name, "language": catalog.language, "version": catalog.version}
-    return {**whole, "drafted_by": who, "pairs": pairs}
+    return {**whole, "drafted_by": who, "pairs": pairs, "provenance": backings}
 
 
 def _said(text: str) -> str:
@@ -181,6 +199,9 @@ def _page(made: Made) -> Iterator[str]:
     yield "\n## The rounds"
     for name, table in made.tables.items():
         yield from _rounds(name, table)
+    for who, counts in topic_counts(made.tracks).items():
+        listed = "; ".join(f"{_said(topic)} {count}" for topic, count in counts.items())
+        yield f"\nTopics found by {'a person' if who == 'person' else 'the model'}, with their quizzes: {listed}."
     yield from _first_and_kept(first_and_kept(made.tracks))
     if made.blind is not None and made.blind.rows:
         yield from _blind(made.blind)
@@ -194,8 +215,8 @@ def _quiz(track: Track, made: Made) -> Iterator[str]:
     if best is None:
         yield "\nNo question came of it: no answer to one of the prompts could be used."
         return
-    total = "not scored" if best.total is None else f"{best.total:.0%} of the maximum"
-    yield f"- Kept: version {best.number} of {len(track.rounds)}, {total}; ended: {track.stopped}\n"
+    points = "not scored" if best.points is None else f"{best.points:.0%} of all points"
+    yield f"- Kept: version {best.number} of {len(track.rounds)}, {points}; ended: {track.stopped}\n"
     yield from _shown(best)
     found = remarks(track.case, best.quiz)
     if found:
@@ -207,7 +228,7 @@ def _quiz(track: Track, made: Made) -> Iterator[str]:
     yield from _weak(best, made)
     for one in track.rounds:
         if one.number != best.number:
-            share = "" if one.total is None else f", {one.total:.0%}"
+            share = "" if one.points is None else f", {one.points:.0%}"
             yield f"\n<details><summary>Version {one.number}{share}</summary>\n"
             yield from _shown(one)
             yield "\n</details>"
@@ -276,7 +297,7 @@ def in_cell(cell: MeanScore | None, digits: int = 3) -> str:
 def _first_and_kept(table: FirstAndKept) -> Iterator[str]:
     if not table.means:
         return
-    yield "\n## First and kept version by the ten aspects\n"
+    yield f"\n## First and kept version by {table.aspects} of the paper's ten aspects\n"
     yield f"| mean share of the maximum (n={table.n}) | first | kept |\n|---|---|---|"
     for name, (first, kept) in table.means.items():
         yield f"| {name} | {first:.3f} | {kept:.3f} |"
@@ -285,6 +306,21 @@ def _first_and_kept(table: FirstAndKept) -> Iterator[str]:
         f"kept, so in none of these: {table.unchanged}."
     )
     yield "It was chosen by scores of the same model, so this flatters it."
+
+
+def agreement_lines(table: BlindTable) -> Iterator[str]:
+    """Yield how far every two raters agree, a line each."""
+    for (one, other), (agreed, kappa) in table.agreement.items():
+        told = f"undefined ({kappa.note})" if kappa.value is None else f"{kappa.value:.3f}{_within(kappa)}"
+        yield (
+            f"{one} and {other}: the same preference in {agreed.value or 0.0:.0%}{_within(agreed)} of "
+            f"{counted(agreed.n, 'quiz', 'quizzes')} that both judged; Cohen's kappa {told}."
+        )
+
+
+def _within(estimate: Estimate) -> str:
+    """Return the interval in brackets, where there is one."""
+    return "" if estimate.interval is None else f" ({estimate.interval.low:.2f} to {estimate.interval.high:.2f})"
 
 
 def _blind(table: BlindTable) -> Iterator[str]:
@@ -297,10 +333,10 @@ def _blind(table: BlindTable) -> Iterator[str]:
         levels = [f"{':'.join(map(str, counts))} (n={sum(counts)})" for counts in told]
         counts = [str(row[name]) for name in ("n", "kept", "first", "tie", "inconsistent")]
         yield f"| {rater} | " + " | ".join([*counts, *levels]) + " |"
-    if table.agreement is not None:
-        kappa = "undefined" if table.kappa is None else f"{table.kappa:.3f}"
-        yield f"\nTwo people agree on {table.agreement:.0%} of the quizzes; Cohen's kappa {kappa}."
+    for line in agreement_lines(table):
+        yield f"\n{line}"
     yield (
-        "\nA model that judges its own versions is no independent rater. Inconsistent: its two orders differ. Its "
-        "difficulties are counted of both orders, two for each quiz; a person's once."
+        "\nA model that judges its own versions is no independent rater. Inconsistent: its two orders differ; beside "
+        "other raters only the other quizzes count. Its difficulties are counted of both orders, two for each quiz; a "
+        "person's once."
     )

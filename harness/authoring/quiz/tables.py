@@ -1,4 +1,4 @@
-"""The paper's tables of the rounds: scores (4, 5), lengths and answers (6, 7), the best (8); and table 2. Pure."""
+"""The paper's tables of the rounds: scores (4, 5), lengths and answers (6, 7), the best (8); tables 2, 11, 12. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from scipy import stats
 
-from harness.authoring.quiz.making import QuizRound, Track, is_key_point
+from harness.authoring.quiz.making import FoundBy, QuizRound, Track, is_key_point
 from harness.authoring.quiz.rubric import COMPONENTS, Component
 from harness.generation.rounds import ROUNDS, MeanScore
 from harness.llm.scores import TOP
@@ -34,11 +34,12 @@ class FirstAndKept:
     """The first version beside the kept one by the paper's ten aspects, of those that the rubric has (table 2).
 
     Attributes:
-        means: Mean share of the maximum by component, then ``total``: of the first and of the kept version.
+        means: Mean share of the maximum by component, then ``total``, their mean: of the first and the kept version.
         won, lost, tied: How many quizzes' kept version is rated above, below or like the first one; where the first was
             kept, they are the same and not counted.
         n: How many quizzes were scored.
         unchanged: How many kept their first version.
+        aspects: How many of the ten they were rated by: the teach-back rubric lacks clarity and depth.
     """
 
     means: Mapping[str, tuple[float, float]]
@@ -47,11 +48,12 @@ class FirstAndKept:
     tied: int
     n: int
     unchanged: int
+    aspects: int
 
     def as_json(self) -> dict[str, Any]:
         means = {name: {"first": first, "kept": kept} for name, (first, kept) in self.means.items()}
         counts = {"won": self.won, "lost": self.lost, "tied": self.tied, "first_kept": self.unchanged}
-        return {"means": means, "n": self.n, **counts}
+        return {"means": means, "n": self.n, "aspects": self.aspects, **counts}
 
 
 def first_and_kept(tracks: Sequence[Track]) -> FirstAndKept:
@@ -76,18 +78,28 @@ def first_and_kept(tracks: Sequence[Track]) -> FirstAndKept:
         tied=sum(each == 0 for each in changed),
         n=len(rated),
         unchanged=sum(kept.number == 1 for _, kept in pairs if kept.critiques),
+        aspects=max((sum(map(len, _ten_of(first).values())) for first, _ in pairs), default=0),
     )
 
 
 def _by_ten(one: QuizRound) -> dict[str, float]:
-    """Return the share of the maximum by component, and of all together, by those of the ten that were scored."""
-    scores = {
+    """Return the share of the maximum by component, and their mean as the paper's total, by those that were scored."""
+    shares = {str(part): statistics.fmean(found) / TOP for part, found in _ten_of(one).items() if found}
+    return {**shares, "total": statistics.fmean(shares.values())} if shares else {}
+
+
+def _ten_of(one: QuizRound) -> dict[Component, list[float]]:
+    return {
         part: [critique.scores[key] for key in TEN[part] if key in critique.scores]
         for part, critique in one.critiques.items()
     }
-    together = [score for found in scores.values() for score in found]
-    shares = {str(part): statistics.fmean(found) / TOP for part, found in scores.items() if found}
-    return {**shares, "total": statistics.fmean(together) / TOP} if together else {}
+
+
+def topic_counts(tracks: Sequence[Track]) -> dict[FoundBy, dict[str, int]]:
+    """Count the topics by who found them, the most frequent first (tables 11 and 12)."""
+    kinds: tuple[FoundBy, ...] = ("person", "model")
+    counts = {who: Counter(track.case.topic for track in tracks if track.found_by == who) for who in kinds}
+    return {who: dict(count.most_common()) for who, count in counts.items() if count}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +107,9 @@ class RoundTables:
     """What happened in the rounds, for one group of quizzes.
 
     Attributes:
-        scores: By component, then ``total`` and ``carried on``: mean share of the maximum, a cell a round. Quizzes that
-            are good enough leave the rounds; carried on, they keep their last total, so that rounds can be compared.
+        scores: By component, then ``total`` (the mean of the components) and ``carried on``: mean share of the maximum,
+            a cell a round. Quizzes that are good enough leave the rounds; carried on, they keep their last total, so
+            that rounds can be compared.
         figures: Words, share answered right, share whose answer is the key point; a cell a round.
         n: How many quizzes went through each round.
         stopped: Why they ended, with their number.

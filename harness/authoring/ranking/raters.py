@@ -25,13 +25,14 @@ from bot import BadData, Catalog
 from harness.authoring.filled import read_form_rows
 from harness.authoring.ranking.evaluators import Floats
 from harness.authoring.ranking.study import EXPERT, Outcome, Test, Texts, friedman
-from harness.judging.agreement import MISSING, Estimate, Ratings, alpha_ordinal, estimate, kendall_tau
+from harness.judging.agreement import MISSING, Codes, Estimate, Ratings, alpha_ordinal, kendall_tau, point
 from harness.labelling.exchange import formula_safe
 from harness.statistics import Interval
 
 FIELDS = ("example", "question", "text", "wording", "rank", "remark")
 SCALE = (1, 5)
 FEWEST = 5  # examples
+NEARLY = 0.999  # alphas beyond have no place on Fisher's scale
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -193,14 +194,13 @@ class Compared:
     given: Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
-def compared(raters: Sequence[Ranks], outcome: Outcome, systems: Sequence[str], *, seed: int = 0) -> Compared:
+def compared(raters: Sequence[Ranks], outcome: Outcome, systems: Sequence[str]) -> Compared:
     """Compare what people say with one another and with the evaluators.
 
     Args:
         raters: At least one.
         outcome: Of the study of the same texts.
         systems: In the order of the study.
-        seed: Fixes the intervals of alpha.
     """
     names = [one.rater for one in raters]
     _require_own_names(names)
@@ -215,7 +215,7 @@ def compared(raters: Sequence[Ranks], outcome: Outcome, systems: Sequence[str], 
     evaluated = _by_evaluator(outcome, len(systems))
     return Compared(
         tuple(names),
-        _alphas(raters, examples, systems, np.random.default_rng(seed)),
+        _alphas(raters, examples, systems),
         tuple(systems),
         np.mean([mean[example] for example in examples], axis=0),
         friedman(ranked),
@@ -272,15 +272,15 @@ def _student(values: Sequence[float]) -> Interval | None:
     return Interval(max(-1.0, fmean(values) - half), min(1.0, fmean(values) + half))
 
 
-def _alphas(
-    raters: Sequence[Ranks], examples: Sequence[str], systems: Sequence[str], rng: np.random.Generator
-) -> dict[str, Estimate]:
-    """Return alpha over single texts; its interval takes them as independent, though those of an example are not."""
-    codes = np.array(
+def _alphas(raters: Sequence[Ranks], examples: Sequence[str], systems: Sequence[str]) -> dict[str, Estimate]:
+    """Return alpha over single texts, of every two raters and of all; its interval takes whole examples."""
+    codes = np.array(  # shape (examples, systems, raters)
         [
-            [one.given[example][name] - SCALE[0] if example in one.given else MISSING for one in raters]
+            [
+                [one.given[example][name] - SCALE[0] if example in one.given else MISSING for one in raters]
+                for name in systems
+            ]
             for example in examples
-            for name in systems
         ],
         dtype=np.int64,
     )
@@ -288,6 +288,34 @@ def _alphas(
     groups = {f"{names[a]} and {names[b]}": [a, b] for a, b in combinations(range(len(names)), 2)}
     if len(names) > 2:
         groups["all"] = list(range(len(names)))
-    return {
-        name: estimate(alpha_ordinal, Ratings(codes[:, members], SCALE[1]), rng=rng) for name, members in groups.items()
-    }
+    return {name: _alpha(codes[:, :, members]) for name, members in groups.items()}
+
+
+def _alpha(codes: Codes) -> Estimate:
+    """Return alpha of codes of shape (examples, systems, raters); its 95 % interval is a jackknife over examples.
+
+    The texts of one example are no independent draws, and a bootstrap of five to ten examples is too narrow: in a
+    simulation with six it held the true value 8 times of 10, the jackknife on Fisher's scale 9 times.
+
+    References:
+        Miller (1974), The jackknife: a review.
+    """
+    rated = codes[((codes != MISSING).sum(axis=2) >= 2).all(axis=1)]
+    value, count = _alpha_of(rated), len(rated)
+    texts = rated.shape[0] * rated.shape[1]
+    if value is None:
+        return Estimate(None, None, texts, "all ranks are the same" if count else "no example was ranked by two")
+    without = [_alpha_of(np.delete(rated, number, axis=0)) for number in range(count)]
+    known = [each for each in without if each is not None]
+    if count < 3 or len(known) < count:
+        return Estimate(value, None, texts, "too few examples for an interval")
+    scaled = np.arctanh(np.clip(known, -NEARLY, NEARLY))
+    spread = float(np.sqrt((count - 1) / count * ((scaled - scaled.mean()) ** 2).sum()))
+    if spread < 1e-9:
+        return Estimate(value, None, texts, "all examples agree alike, so no spread can be told")
+    middle, half = np.arctanh(np.clip(value, -NEARLY, NEARLY)), float(stdtrit(count - 1, 0.975)) * spread
+    return Estimate(value, Interval(float(np.tanh(middle - half)), float(np.tanh(middle + half))), texts)
+
+
+def _alpha_of(codes: Codes) -> float | None:
+    return point(alpha_ordinal, Ratings(codes.reshape(-1, codes.shape[2]), SCALE[1]))

@@ -281,6 +281,11 @@ def _raters(people: Compared) -> Iterator[str]:
         ci = "" if alpha.interval is None else f" ({alpha.interval.low:.2f} to {alpha.interval.high:.2f})"
         said = f"; {alpha.note}" if alpha.note else ""
         yield f"\nKrippendorff's alpha (ordinal), {name}: {value}{ci}, {counted(alpha.n, 'text')}{said}."
+    if any(alpha.interval for alpha in people.alpha.values()):
+        yield (
+            "\nIn brackets: 95 % by leaving out one example at a time (jackknife on Fisher's scale), since the texts "
+            "of an example are not independent; with few examples even that is rather too narrow."
+        )
     if len(people.raters) < 2:
         yield "\nOne person: whether the task can be ranked at all (Krippendorff's alpha) takes two."
     yield "\nHow each ranks beside the people, averaged over examples (95 % interval):\n"

@@ -287,6 +287,7 @@ def run_study(study: Study, evaluator: Evaluator) -> Outcome:
     skipped: dict[str, str] = {}
     for task in TASKS:
         items = [item for item in study.items if item.task == task and item.pair_id in study.fold_of]
+        # The items of one evaluator are those of all.
         smallest = min(len(_training(study, BASELINE, items, fold, 0)[0]) for fold in range(study.folds))
         if smallest < FEWEST_TRAINED:
             skipped[task] = (
@@ -338,7 +339,9 @@ def _solve(study: Study, evaluator: Evaluator, name: str, items: Sequence[Item],
 def _training(study: Study, name: str, items: Sequence[Item], fold: int, draw: int) -> tuple[list[Case], int]:
     """Return the cases that an evaluator learns from, without near copies of the test, and how many these were.
 
-    All evaluators learn from the same items; they differ in the text beside them.
+    All evaluators learn from the same items; they differ in the text beside them. So an item is left out for all where
+    it is a near copy, where its pair's expert text is one, or where all the other texts are: then one of the evaluators
+    would have nothing to read. Of the others, texts are drawn among those that are none.
     """
     tested = NearCopies()
     for item in items:
@@ -349,15 +352,18 @@ def _training(study: Study, name: str, items: Sequence[Item], fold: int, draw: i
             if study.fold_of[pair_id] == fold:
                 tested.add(text, pair_id)
     models = [system for system in study.systems if system != EXPERT]
+    usable: dict[str, list[str]] = {}  # systems by pair
+    for pair_id in dict.fromkeys(item.pair_id for item in items if study.fold_of[item.pair_id] != fold):
+        usable[pair_id] = [name for name in study.systems if tested.find(study.candidates[name][pair_id]) is None]
     pick = random.Random(f"texts/{study.seed}/{fold}/{draw}")
     known, dropped = [], 0
     for item in items:
         if study.fold_of[item.pair_id] == fold:
             continue
-        system = pick.choice(models) if name == MODEL_TRAINED else EXPERT
-        text = "" if name == BASELINE else study.candidates[system][item.pair_id]
-        if tested.find(item.text) is not None or (text and tested.find(text) is not None):
+        others = [system for system in usable[item.pair_id] if system != EXPERT]
+        system = pick.choice(others or models) if name == MODEL_TRAINED else EXPERT
+        if EXPERT not in usable[item.pair_id] or not others or tested.find(item.text) is not None:
             dropped += 1
-        else:
-            known.append(Case(item, text))
+            continue
+        known.append(Case(item, "" if name == BASELINE else study.candidates[system][item.pair_id]))
     return known, dropped

@@ -14,6 +14,8 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -72,8 +74,14 @@ class Item:
 
 
 class Rules(Record):
-    """How the sentences of a language are made false, and which are none that stand alone."""
+    """How the sentences of a language are made false, and which are none that stand alone.
 
+    Attributes:
+        decimal, thousands: What stands before the decimals and between groups of three digits; neither is the other.
+    """
+
+    decimal: Literal[".", ","]
+    thousands: Literal[".", ","]
     opposites: tuple[tuple[str, str], ...]
     unnegated: Mapping[str, str]
     negation: str
@@ -81,6 +89,18 @@ class Rules(Record):
     skipped_starts: tuple[str, ...]
     imperative: str
     negations: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _separated(self) -> Rules:
+        if self.decimal == self.thousands:
+            raise ValueError("decimal and thousands must differ")
+        return self
+
+    @cached_property
+    def number(self) -> re.Pattern[str]:
+        """A whole number as the language writes it: digits with or without groups, then decimals."""
+        group, point = re.escape(self.thousands), re.escape(self.decimal)
+        return re.compile(rf"(\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{point}(\d+))?")
 
 
 def rule_items(catalog: Catalog, pair_ids: Sequence[str], rules: Rules) -> list[Item]:
@@ -139,14 +159,16 @@ def falsified(sentence: str, rules: Rules) -> str | None:
 
 
 def _other_number(sentence: str, rules: Rules) -> str | None:
-    """Multiply the last number by three: the first ones often belong to names and ranges."""
+    """Multiply the last number by three, written as it was: the first ones often belong to names and ranges."""
     found = list(_NUMBER.finditer(sentence))
-    if not found:
+    last = found[-1] if found else None
+    read = rules.number.fullmatch(last[0]) if last is not None else None
+    if last is None or read is None:  # none, or no number of this language: a date, a version
         return None
-    last = found[-1]
-    comma = "," in last[0]
-    value = float(last[0].replace(".", "").replace(",", ".")) if comma else float(last[0].replace(".", "") or 0)
-    text = f"{value * 3:g}".replace(".", ",") if comma else f"{int(value) * 3}"
+    whole, decimals = read[1], read[2] or ""
+    value = 3 * Decimal(f"{whole.replace(rules.thousands, '')}.{decimals or 0}")
+    text = f"{value:{',' if rules.thousands in whole else ''}.{len(decimals)}f}"
+    text = text.translate({ord(","): rules.thousands, ord("."): rules.decimal})
     return sentence[: last.start()] + text + sentence[last.end() :]
 
 

@@ -16,11 +16,11 @@ from bot import BadData
 from bot.testing import HashEncoder
 from harness.authoring.quiz.asking import Quiz, load_texts, read_attempt, read_distractors, read_preference, read_quiz
 from harness.authoring.quiz.bank import LateInteraction, load_bank, load_outline
-from harness.authoring.quiz.blind import as_form, blind_table, by_model, key_of, read_forms
+from harness.authoring.quiz.blind import Judgement, Side, as_form, blind_table, by_model, key_of, read_forms
 from harness.authoring.quiz.making import remarks
-from harness.authoring.quiz.report import Made, Provenance, write_result
+from harness.authoring.quiz.report import Made, Provenance, agreement_lines, write_result
 from harness.authoring.quiz.rubric import COMPONENTS, KINDS, PUBLISHED, Critique, Kind, load_rubric, read_critique
-from harness.authoring.quiz.tables import TEN, first_and_kept, round_tables
+from harness.authoring.quiz.tables import TEN, first_and_kept, round_tables, topic_counts
 from harness.authoring.working import Ask, Unusable, advance
 from tests.harness.authoring.quizzes import CASE, finished, made, making, scores, scripted
 
@@ -127,7 +127,7 @@ def test_below_ninety_per_cent_it_is_corrected_until_the_fourth_round_and_the_be
 
     assert [one.number for one in track.rounds] == [1, 2, 3, ROUNDS]
     assert (track.stopped, track.found_by) == ("last round", "person")
-    assert [one.total for one in track.rounds] == [0.6, 0.8, 0.6, 0.6]
+    assert [one.points for one in track.rounds] == [0.6, 0.8, 0.6, 0.6]
     assert track.best is track.rounds[1]
     assert track.best.quiz.context == "Fassung 1 nach der Kritik."
 
@@ -149,8 +149,28 @@ def test_from_ninety_per_cent_on_it_is_good_enough(low: str, score: float, round
 def test_exactly_ninety_per_cent_are_enough() -> None:
     (track,) = made(partial(scripted, score=lambda _: 4.5))
 
-    assert track.rounds[0].total == pytest.approx(0.9)
+    assert track.rounds[0].points == pytest.approx(0.9)
     assert track.stopped == "good enough"
+
+
+def test_points_end_the_rounds_and_the_total_of_the_tables_is_the_mean_of_the_components_as_in_the_paper() -> None:
+    def reply(ask: Ask[Any]) -> str:
+        part = ask.id.rpartition("/")[2]  # of the context there are eight aspects, of the reasoning four
+        return scores(part, 0) if part == "reasoning" else scripted(ask, score=lambda _: 5)  # type: ignore[arg-type]
+
+    (track,) = made(reply)
+    first = track.rounds[0]
+    table = round_tables([track])
+    ten = first_and_kept([track])
+
+    assert first.points == pytest.approx(27 / 31)
+    assert first.total == pytest.approx(4 / 5)
+    assert track.stopped == "last round"
+    for row in ("total", "carried on"):
+        assert [cell.mean for cell in table.scores[row] if cell] == pytest.approx([0.8] * ROUNDS)
+    assert ten.means["total"] == pytest.approx((0.8, 0.8))  # six of eight aspects would be 0.75
+    assert ten.aspects == 8
+    assert (first.as_json()["points"], first.as_json()["total"]) == pytest.approx((27 / 31, 0.8))
 
 
 def test_what_cannot_be_read_ends_a_quiz_without_a_score_and_is_never_scored_zero() -> None:
@@ -161,7 +181,7 @@ def test_what_cannot_be_read_ends_a_quiz_without_a_score_and_is_never_scored_zer
 
     assert (unmade.stopped, unmade.rounds, unmade.best) == ("no question", (), None)
     for track in (unanswered, unscored):
-        assert (track.stopped, len(track.rounds), track.rounds[0].total) == ("unscored", 1, None)
+        assert (track.stopped, len(track.rounds), track.rounds[0].points) == ("unscored", 1, None)
         assert track.best is track.rounds[0]
     assert (uncorrected.stopped, len(uncorrected.rounds)) == ("no correction", 1)
     tables = round_tables([unmade, unanswered, unscored])
@@ -203,6 +223,8 @@ OPTIONS = ("Sie wartet ab.", "Sie ruft an.", "Sie geht heim.")
         ("**Correct answer:** (b) Sie ruft an.\n**Reasoning:** So.", "Sie ruft an."),
         ('{"answer": "Sie wartet ab", "reasoning": "Nein."}', "Sie wartet ab."),
         ("Begründung: Erst denken.\nAntwort: Option C", "Sie geht heim."),
+        ("Erst denken.\nAntwort: B, „Sie ruft an.“, und nicht „Sie wartet ab.“", "Sie ruft an."),
+        ("Erst denken.\nAntwort: B, und weder A noch C.", "Sie ruft an."),
     ],
 )
 def test_an_attempt_is_read_by_letter_or_words(text: str, chosen: str) -> None:
@@ -212,11 +234,37 @@ def test_an_attempt_is_read_by_letter_or_words(text: str, chosen: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Antwort: F\nBegründung: x", "Antwort: Beides\nBegründung: x", "Antwort: B", "Nein."]
+    "text",
+    [
+        *("", "Antwort: F\nBegründung: x", "Antwort: Beides\nBegründung: x", "Antwort: B", "Nein."),
+        *("Erst denken.\nAntwort: B, nicht „Sie wartet ab.“", "Antwort: A: Sie ruft an.\nBegründung: x"),
+    ],
 )
 def test_an_attempt_that_is_not_clear_is_unusable(text: str) -> None:
     with pytest.raises(Unusable):
         read_attempt(text, OPTIONS, "Sie ruft an.")
+
+
+@pytest.mark.parametrize(
+    ("said", "options", "chosen"),
+    [
+        ("A lump", ("A rash", "A lump"), "A lump"),
+        ("A lump, since it is hard", ("A rash", "A lump"), "A lump"),
+        ("B. A lump", ("A rash", "A lump"), "A lump"),
+        ("Sie wartet ab", ("Sie wartet", "Sie wartet ab"), "Sie wartet ab"),
+        ("Nur Tee", ("Tee", "Tees"), "Tee"),
+        ("B", ("Vitamin A", "Vitamin B"), "Vitamin B"),
+    ],
+)
+def test_an_option_that_begins_like_a_letter_or_lies_in_another_is_read_by_its_words(
+    said: str, options: tuple[str, ...], chosen: str
+) -> None:
+    assert read_attempt(f"Because.\nAnswer: {said}", options, "x").chosen == chosen
+
+
+def test_a_letter_that_names_one_option_and_is_another_is_unusable() -> None:
+    with pytest.raises(Unusable, match="its words are of another"):
+        read_attempt("Because.\nAnswer: A", ("B", "A"), "A")
 
 
 def test_a_critique_needs_one_score_from_nought_to_five_of_every_aspect() -> None:
@@ -307,6 +355,16 @@ def test_first_and_kept_version_are_rated_by_the_ten_aspects_of_the_paper() -> N
     assert first_and_kept([unscored]).means == {}
 
 
+def test_topics_are_counted_by_who_found_them() -> None:
+    (given,) = made(partial(scripted, score=lambda _: 5))
+    found = [
+        replace(given, id=topic, case=replace(given.case, topic=topic), found_by="model") for topic in ("a", "b", "b")
+    ]
+
+    assert topic_counts([given, *found]) == {"person": {"Wie man sich vorbereitet": 1}, "model": {"b": 2, "a": 1}}
+    assert topic_counts([]) == {}
+
+
 def test_a_correlation_needs_three_quizzes_that_differ(tmp_path: Path) -> None:
     quick = made(partial(scripted, score=lambda _: 5))[0]
     late = made(partial(scripted, score=lambda number: number))[0]
@@ -369,8 +427,57 @@ def test_people_judge_blind_and_their_agreement_is_told(tmp_path: Path) -> None:
     table = blind_table(read_forms(files, tracks))
 
     assert (table.rows["anna"]["kept"], table.rows["ben"]["kept"]) == (4, 3)
-    assert table.agreement == 0.75
+    agreed, kappa = table.agreement["anna", "ben"]
+    assert (agreed.value, agreed.n, kappa.value) == (0.75, 4, 0.0)
     assert table.rows["anna"]["with_errors_first"] + table.rows["anna"]["with_errors_kept"] == 4
+
+
+def test_every_two_raters_are_compared_and_the_model_by_its_consistent_verdicts() -> None:
+    def said(rater: str, preferred: str) -> list[Judgement]:
+        sides: dict[str, Side | None] = {"k": "kept", "f": "first", "t": "tie", "-": None}
+        return [Judgement(rater, f"q{n}", sides[each], {}, {}) for n, each in enumerate(preferred) if each != " "]
+
+    table = blind_table(
+        [*said("model", "kk-f-f"), *said("cleo", "kkkf  "), *said("anna", "kkffff"), *said("ben", "    kt")]
+    )
+
+    assert list(table.agreement) == [
+        ("anna", "ben"),
+        ("anna", "cleo"),
+        ("anna", "model"),
+        ("ben", "model"),
+        ("cleo", "model"),
+    ]
+    found = {pair: (agreed.value, agreed.n) for pair, (agreed, _) in table.agreement.items()}
+    assert found["anna", "model"] == (1.0, 4)
+    assert found["cleo", "model"] == (1.0, 3)
+    assert found["anna", "cleo"] == (0.75, 4)
+    assert found["ben", "model"] == (0.0, 1)
+    assert table.agreement["anna", "cleo"][1].value == pytest.approx(0.5)
+    assert table.agreement["anna", "model"][0].interval is not None
+    assert table.rows["model"]["inconsistent"] == 2
+    lines = list(agreement_lines(table))
+    assert lines[1].startswith(
+        "anna and cleo: the same preference in 75% (0.30 to 0.95) of 4 quizzes that both judged; "
+    )
+    assert lines[1].endswith("Cohen's kappa 0.500.")
+    assert len(table.as_json()["agreement"]) == 5
+
+
+def test_a_rater_who_judges_a_quiz_twice_is_refused_and_nobody_is_called_model(tmp_path: Path) -> None:
+    tracks = made(partial(scripted, score=lambda number: number + 1))
+    head = as_form([]).strip()
+    for name, row in (
+        ("one", "anna,deo,,,,,a,,,,,"),
+        ("two", "anna,deo,,,,,b,,,,,"),
+        ("three", "Model,deo,,,,,b,,,,,"),
+    ):
+        (tmp_path / name).write_text(f"{head}\n{row}\n", encoding="utf-8")
+
+    with pytest.raises(BadData, match="two:2 judges 'deo' a second time as 'anna'"):
+        read_forms([tmp_path / "one", tmp_path / "two"], tracks)
+    with pytest.raises(BadData, match="three:2 has rater 'Model', which is what the model is called"):
+        read_forms([tmp_path / "three"], tracks)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,10 @@ def test_the_recorded_run_is_replayed_whole(recorded: tuple[Path, Result]) -> No
 
     assert done.exit_code == 0, done.output
     assert "total" in done.stdout
-    assert "By the ten aspects: first version 0.867, kept 0.883; kept rated above 1, below 1, alike 1." in done.stdout
+    assert (
+        "By 8 of the paper's ten aspects: first version 0.853, kept 0.871; kept rated above 1, below 1, alike 1."
+        in done.stdout
+    )
     assert "Blind, model: kept version better 3, first 0, tie 0, inconsistent 0 of 3." in done.stdout
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     assert [(one["pair"], one["found_by"], one["stopped"], one["kept"]) for one in result["quizzes"]] == [
@@ -75,7 +78,7 @@ def test_the_recorded_run_is_replayed_whole(recorded: tuple[Path, Result]) -> No
         ("radiation", "model", "good enough", 4),
     ]
     total = result["tables"]["all"]["scores"]["total"]
-    assert [round(cell["mean"], 3) for cell in total] == [0.858, 0.873, 0.875, 0.903]
+    assert [round(cell["mean"], 3) for cell in total] == [0.865, 0.873, 0.878, 0.901]
     prompts = result["provenance"]["prompts"]
     assert len(prompts) == len((RECORDED / "answers.jsonl").read_text(encoding="utf-8").splitlines())
     assert {(one["model"], one["answered"]) for one in prompts.values()} == {("offline-model", "offline")}
@@ -90,6 +93,7 @@ def test_the_curator_gets_a_page_forms_and_a_draft_of_the_pairs(recorded: tuple[
     assert "No clinician has approved it" in page
     assert "> D. Sie wischt es ab, weil Reste im Bild stören können. ✓" in page
     assert "Weakest, says the critic" in page
+    assert "Topics found by the model, with their quizzes: " in page
     assert set(json.loads((out / "blind-key.json").read_text(encoding="utf-8"))) == {
         "deodorant",
         "results-when",
@@ -126,7 +130,7 @@ def test_a_live_model_makes_a_quiz_and_is_not_asked_again_when_people_have_judge
     assert sum("messages" in request for request in endpoint.requests) == asked
     assert again.exit_code == 0, again.output
     assert "Blind, anna: kept version better 1, first 0, tie 0, inconsistent 0 of 1." in again.stdout
-    assert "pain: version 2 of 2, 1.000 of the maximum; ended: good enough." in done.stdout
+    assert "pain: version 2 of 2, 1.000 of all points; ended: good enough." in done.stdout
     result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
     assert {one["answered"] for one in result["provenance"]["prompts"].values()} == {"live"}
     critiques = [request for request in endpoint.requests if "response_format" in request]

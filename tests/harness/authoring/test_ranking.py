@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from bot import BadData, Catalog, NearCopies, load_catalog, locate, split_sentences
 from bot.testing import HashEncoder
+from harness.authoring.ranking import raters
 from harness.authoring.ranking import study as studies
 from harness.authoring.ranking.asking import Plan, load_texts, read_items, read_text
 from harness.authoring.ranking.evaluators import Case, EmbeddingEvaluator
@@ -28,6 +30,7 @@ from harness.authoring.ranking.tasks import (
     rule_items,
 )
 from harness.authoring.working import Unusable
+from harness.judging.agreement import Ratings, alpha_ordinal, estimate
 
 PAIRS = ["deodorant", "pain", "radiation", "jewellery", "compression", "ultrasound", "companion", "costs"]
 
@@ -57,10 +60,25 @@ def _study(catalog: Catalog, pairs: Sequence[str] = PAIRS, folds: int = 4) -> tu
         ("de", "Eine Bleischürze brauchen Sie nicht.", "Eine Bleischürze brauchen Sie."),
         ("de", "Ein Ultraschall ist in der Praxis möglich.", "Ein Ultraschall ist nicht in der Praxis möglich."),
         ("en", "Still water is good for you.", "Still water is not good for you."),
+        ("en", "The breast gets 0.4 millisievert.", "The breast gets 1.2 millisievert."),
+        ("en", "It costs 1,000 pounds.", "It costs 3,000 pounds."),
+        ("en", "It costs 2,500.50 pounds.", "It costs 7,501.50 pounds."),
+        ("en", "It costs 1000 pounds.", "It costs 3000 pounds."),
+        ("de", "Es kostet 1.000 Euro.", "Es kostet 3.000 Euro."),
+        ("de", "Es kostet 2.500,50 Euro.", "Es kostet 7.501,50 Euro."),
     ],
 )
 def test_a_sentence_is_made_false_in_one_place(lang: str, sentence: str, wrong: str) -> None:
     assert falsified(sentence, load_texts(lang).rules) == wrong
+
+
+@pytest.mark.parametrize(
+    ("lang", "sentence"), [("de", "Stand ist der 1.2."), ("en", "Stand 1.2.3 here."), ("en", "Of 1,00 women.")]
+)
+def test_what_is_no_number_of_the_language_is_not_multiplied(lang: str, sentence: str) -> None:
+    changed = falsified(sentence, load_texts(lang).rules)
+
+    assert changed is None or re.findall(r"\d+", changed) == re.findall(r"\d+", sentence)
 
 
 def test_a_sentence_with_both_opposites_is_not_turned_into_nonsense() -> None:
@@ -152,6 +170,37 @@ def test_no_evaluator_sees_a_pair_it_is_tested_on_nor_a_near_copy(catalog: Catal
         assert 0 not in {study.fold_of[case.item.pair_id] for case in known}
         assert not [case for case in known if tested.find(case.item.text)]
         assert all((case.text == "") == (name == "baseline") for case in known)
+
+
+def test_all_evaluators_learn_from_the_same_items_though_texts_are_near_copies_of_the_test(catalog: Catalog) -> None:
+    study, _ = _study(catalog)
+    one, other = PAIRS[:2]
+    candidates = {
+        EXPERT: {**study.candidates[EXPERT], other: study.candidates[EXPERT][one]},
+        "whole": study.candidates["whole"],
+        "same": dict.fromkeys(PAIRS, "Das weiß ich leider nicht genau, fragen Sie bitte in der Praxis nach."),
+    }
+    study = Study(catalog, candidates, study.items, study.texts, study.encoder)
+    study.fold_of.update({id_: number % 4 for number, id_ in enumerate(PAIRS)})  # the two are in 0 and 1
+    items = [item for item in study.items if item.task == "truth"]
+
+    known = {
+        (name, draw): studies._training(study, name, items, 0, draw)[0] for name in EVALUATORS for draw in range(3)
+    }
+
+    learned = {key: [case.item.id for case in cases] for key, cases in known.items()}
+    assert len({tuple(ids) for ids in learned.values()}) == 1
+    assert len(learned["baseline", 0]) > 8
+    assert other not in {case.item.pair_id for case in known["model-trained", 0]}
+    assert {case.text for case in known["model-trained", 1]} <= set(study.candidates["whole"].values())
+
+
+def test_texts_that_are_all_alike_leave_nothing_to_learn_from_and_that_is_said(catalog: Catalog) -> None:
+    study, reading = _study(catalog)
+    same = {EXPERT: study.candidates[EXPERT], "same": dict.fromkeys(PAIRS, "Das weiß ich leider nicht genau.")}
+
+    with pytest.raises(BadData, match=r"truth: \d+ items; 0 of them to train on"):
+        run_study(Study(catalog, same, study.items, study.texts, reading), reading)
 
 
 def test_a_text_that_says_what_is_asked_is_ranked_before_one_of_another_pair(catalog: Catalog) -> None:
@@ -309,6 +358,24 @@ def test_raters_and_evaluators_are_compared(catalog: Catalog) -> None:
     assert best.tau_interval is not None
     with pytest.raises(BadData, match="Two forms have the name 'anna'"):
         compared([Ranks("anna", said), Ranks("anna", said)], outcome, study.systems)
+
+
+def test_the_interval_of_alpha_takes_whole_examples_and_grows_where_raters_differ_by_example() -> None:
+    even = [[(1, 1), (2, 3), (3, 2), (4, 4), (5, 5)]] * 6
+    uneven = [[(1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]] * 3 + [[(1, 1), (2, 4), (3, 2), (4, 3), (5, 5)]] * 3
+
+    same, split = (raters._alpha(np.array(codes, dtype=np.int64) - 1) for codes in (even, uneven))
+
+    assert same.interval is None
+    assert same.note == "all examples agree alike, so no spread can be told"
+    assert split.value is not None
+    assert split.interval is not None
+    assert split.interval.low < split.value < split.interval.high < 1
+    texts = estimate(alpha_ordinal, Ratings(np.array(uneven).reshape(-1, 2) - 1, 5), rng=np.random.default_rng(0))
+    assert texts.interval is not None
+    assert split.interval.high - split.interval.low > texts.interval.high - texts.interval.low
+    assert raters._alpha(np.zeros((5, 3, 2), dtype=np.int64)).note == "all ranks are the same"
+    assert raters._alpha(np.full((5, 3, 2), -1)).n == 0
 
 
 def test_examples_in_which_one_side_ties_all_are_left_out_and_no_interval_has_no_width() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,19 @@ def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tm
     assert kept.pair is not None
     assert kept.pair.model_copy(update={"quizzes": (), "review": known.review}) == known
     assert len(kept.pair.quizzes) == 1
-    assert kept.provenance == Provenance("scripted", handed_in_by="Ada")
+    assert isinstance(kept.provenance, Provenance)
+    assert (kept.provenance.written_by, kept.provenance.handed_in_by) == ("scripted", "Ada")
+    ((backing, stands),) = kept.backings
+    assert (backing.field, backing.sentence) == ("quizzes.1.answer", kept.pair.quizzes[0].answer)
+    assert [each.text for each in backing.quotations] == [known.answer]
+    assert (stands, backing.unchecked) == (True, False)
+    browser = staff.logged_in("bea", "curator")
+    browser.open(f"{CONSOLE}/pairs/{known.id}")
+    assert "Where 1 sentence comes from; the file that Ada handed in names scripted as its writer" in browser.text
+    assert "no longer in the text like this" not in browser.text
+    changed = replace(backing, sentence="Etwas anderes.")
+    assert not changed.stands_in({}, kept.pair)
+    assert not backing.stands_in({}, None)
 
 
 def _handed_in(staff: Staff, folder: Path, pair_id: str) -> Draft:
