@@ -15,11 +15,13 @@ from bot.catalog.approval import (
     Subject,
 )
 from bot.catalog.catalog import NearMiss, Pair
+from bot.catalog.quiz import Quiz
 from bot.editorial.people import Person
 
 NEAR_MISS = "near-miss"
 SITE_DRAFT = "@site"  # stands for a pair's id where the draft is of the site's file
 UNFINISHED = "unfinished"  # stands for a pair's content where the draft lacks something
+QUIZZES = "quizzes"  # of a pair, or beside `UNFINISHED`: no field of the form holds them
 
 
 class Stale(Exception):
@@ -67,6 +69,10 @@ class Provenance:
     backings: tuple[Backing, ...] = ()
     handed_in_by: str = ""
 
+    def standing_in(self, fields: Mapping[str, Any]) -> Sequence[tuple[Backing, bool]]:
+        """Return what sentences were written from, each with whether it still stands in its field word for word."""
+        return [(each, each.sentence in str(fields.get(each.field) or "")) for each in self.backings]
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -77,7 +83,7 @@ class Draft:
         language: Of the pair; empty for the site's file.
         name: The pair's id, or `SITE_DRAFT`.
         content: The whole pair as JSON values, the site's file as ``{"text": …}``, or of a pair that lacks something
-            the fields of the form as ``{"unfinished": …}``; None: it is to be removed.
+            the fields of the form and the quizzes as ``{"unfinished": …, "quizzes": […]}``; None: it is to be removed.
         base: Hash of the released pair that it began with; empty: there was none.
         version: Grows with each change; 0 before the first.
         editors: Ids of all who changed it since it was last released: they may not be the second to sign.
@@ -104,15 +110,22 @@ class Draft:
 
     @property
     def written_by(self) -> str:
-        """Who wrote it where no person did; empty where one did."""
+        """Who wrote it, as the file says that was handed in: nobody has checked that; empty where it was typed."""
         return self.provenance.written_by if self.provenance is not None else ""
 
     @property
     def backings(self) -> Sequence[tuple[Backing, bool]]:
         """What its sentences were written from, each with whether it still stands there word for word."""
-        found = self.provenance.backings if self.provenance is not None else ()
         fields = self.unfinished or self.content or {}
-        return [(each, each.sentence in str(fields.get(each.field) or "")) for each in found]
+        return self.provenance.standing_in(fields) if self.provenance is not None else ()
+
+    @property
+    def quizzes(self) -> Sequence[Quiz] | None:
+        """The quizzes of the pair, whole or not; None where the draft says nothing of them, as one that removes it."""
+        if self.pair is not None:
+            return self.pair.quizzes
+        kept = (self.content or {}).get(QUIZZES)
+        return [Quiz.model_validate(each) for each in kept] if kept is not None else None
 
     @cached_property
     def pair(self) -> Pair | None:
