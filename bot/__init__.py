@@ -10,6 +10,7 @@ from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
 from bot.catalog.exchange.question_set import read_question_set
 from bot.catalog.quiz import Quiz
 from bot.catalog.readability import measure, syllables
+from bot.editorial.workbench import pair_hash
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors, is_installed
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
@@ -53,6 +54,7 @@ __all__ = [
     "make_encoder",
     "make_private_database",
     "measure",
+    "pair_hash",
     "plain_text",
     "read_question_set",
     "sanitise",

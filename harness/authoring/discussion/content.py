@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from bot import BadData, Catalog, Pair
+from bot import BadData, Catalog, Pair, pair_hash
 from harness.authoring.discussion.conversation import Conversation
 from harness.authoring.discussion.texts import DiscussionTexts, Sections, Task
 from harness.files import first_fault, load_yaml, unreadable
@@ -27,11 +27,13 @@ class PairDraft:
         pair: The pair.
         origin: Where it comes from, for people.
         catalog: Name of the catalog that it belongs to; empty where a file does not say.
+        base: Hash of the pair that it was begun with; empty where that is not known.
     """
 
     pair: Pair
     origin: str
     catalog: str = ""
+    base: str = ""
 
     @property
     def texts(self) -> Sections:
@@ -64,7 +66,7 @@ def find_pair(id_: str, catalog: Catalog) -> PairDraft:
             f"There is no pair {id_!r} in {catalog.ref} ({catalog.language}). See `klartext qa list`, or give a draft "
             "as a YAML file."
         )
-    return PairDraft(pair, catalog.ref, catalog.name)
+    return PairDraft(pair, catalog.ref, catalog.name, pair_hash(pair))
 
 
 def read_draft(name: str) -> PairDraft:
@@ -80,7 +82,10 @@ def read_draft(name: str) -> PairDraft:
             raise BadData(f"{name} holds {len(pairs)} pairs. Give a file with one.")
         record = pairs[0]
     try:
-        return PairDraft(Pair.model_validate(record), name, str(whole.get("catalog") or ""))
+        pair = Pair.model_validate(record)
+        base = whole.get("base")
+        began = str(base.get(pair.id) or "") if isinstance(base, dict) else ""
+        return PairDraft(pair, name, str(whole.get("catalog") or ""), began)
     except ValidationError as error:
         raise BadData(f"{name} is no pair: {first_fault(error)}. Mend it after a pair of the catalog.") from error
 
@@ -106,7 +111,8 @@ def conversation_task(texts: DiscussionTexts, conversation: Conversation, *, exa
 
 def as_draft(draft: PairDraft, final: Sections, *, language: str, models: Sequence[str]) -> str:
     """Return a pair with new texts as a file that `klartext author submit` takes; `models` wrote these."""
-    known = {"catalog": draft.catalog} if draft.catalog else {}
+    known: dict[str, Any] = {"catalog": draft.catalog} if draft.catalog else {}
+    known |= {"base": {draft.pair.id: draft.base}} if draft.base else {}
     record = {**known, "language": language, "drafted_by": list(models), "pairs": [draft.with_texts(final)]}
     body = yaml.safe_dump(record, allow_unicode=True, sort_keys=False, width=118)
     return f"# {SAMPLE} Improves {draft.pair.id} of {draft.origin}.\n{body}"
