@@ -6,11 +6,10 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 
 from bot.adapters.summary_folders import SummaryFolders
 from bot.assistant import Assistant
-from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
+from bot.catalog.catalog import Catalog, Pair, load_catalog, locate, pair_hash
 from bot.catalog.exchange.question_set import read_question_set
 from bot.catalog.quiz import Quiz
 from bot.catalog.readability import measure, syllables
-from bot.editorial.workbench import pair_hash
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors, is_installed
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part

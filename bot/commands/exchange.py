@@ -16,12 +16,12 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from bot.catalog.catalog import Pair, Review, locate
+from bot.catalog.catalog import Pair, Review, locate, pair_hash
 from bot.editorial.candidate import Candidate
 from bot.editorial.exchange import Change, changes_in, check_out, other_files, read_record
 from bot.editorial.pair_fields import MOST_OTHER, fields_of, seen_texts, too_long, unknown_names
 from bot.editorial.people import Person
-from bot.editorial.workbench import Backing, Draft, Provenance, Stale, pair_hash
+from bot.editorial.workbench import Backing, Draft, Provenance, Stale
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.text import without_unseen

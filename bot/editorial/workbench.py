@@ -264,10 +264,3 @@ class Workbench(Protocol):
 def text_digest(text: str) -> str:
     """Return how an origin names a text."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def pair_hash(pair: Pair) -> str:
-    """Return the hash of a pair, variants and sources too, but not who approved it: drafts say by it what they began
-    with.
-    """
-    return hashlib.sha256(pair.model_dump_json(exclude={"review": {"status", "by", "on"}}).encode()).hexdigest()

@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from starlette.responses import JSONResponse, Response
 
-from bot.catalog.catalog import COUNTRIES, Pair
+from bot.catalog.catalog import COUNTRIES, Pair, pair_hash
 from bot.catalog.exchange.tables import for_excel
 from bot.catalog.quiz import Quiz
 from bot.editorial.candidate import Candidate, Stage
@@ -30,7 +30,7 @@ from bot.editorial.pair_fields import (
     unknown_names,
 )
 from bot.editorial.word_diff import Piece, word_diff
-from bot.editorial.workbench import QUIZZES, UNFINISHED, Backing, Draft, Origin, Stale, pair_hash, text_digest
+from bot.editorial.workbench import QUIZZES, UNFINISHED, Backing, Draft, Origin, Stale, text_digest
 from bot.text import unseen_in, without_unseen
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions

@@ -13,10 +13,10 @@ from alembic import command
 from sqlalchemy import create_engine, text
 
 from bot.adapters.sql_records import SqlRecords, alembic_config
-from bot.catalog.catalog import load_catalog
+from bot.catalog.catalog import load_catalog, pair_hash
 from bot.catalog.quiz import Quiz
 from bot.commands.exchange import HandedIn, losses
-from bot.editorial.workbench import Draft, Provenance, pair_hash
+from bot.editorial.workbench import Draft, Provenance
 from bot.settings import Settings
 from bot.testing import scripted_endpoint
 from bot.web.middleware import CONSOLE
