@@ -6,7 +6,7 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 
 from bot.adapters.summary_folders import SummaryFolders
 from bot.assistant import Assistant
-from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
+from bot.catalog.catalog import Catalog, Pair, load_catalog, locate, pair_hash
 from bot.catalog.exchange.question_set import read_question_set
 from bot.catalog.quiz import Quiz
 from bot.catalog.readability import measure, syllables
@@ -53,6 +53,7 @@ __all__ = [
     "make_encoder",
     "make_private_database",
     "measure",
+    "pair_hash",
     "plain_text",
     "read_question_set",
     "sanitise",

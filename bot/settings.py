@@ -56,7 +56,7 @@ IDLE_MINUTES = 30
 DATABASE_WAIT_S = 30.0
 MAX_DAYS = 36_500
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
-UNENCRYPTED = frozenset({"http", "ws"})  # schemes that carry patient text on this machine only
+ENCRYPTED = frozenset({"https", "wss", "tls"})  # schemes that may carry patient text to other machines
 
 
 FhirAuth = Literal["none", "basic", "post", "jwt"]
@@ -532,7 +532,7 @@ class Settings:
             return False
         if split.hostname in LOOPBACK_HOSTS:
             return True
-        return _named(split) in self.allow_patient_text_to and split.scheme not in UNENCRYPTED
+        return _named(split) in self.allow_patient_text_to and split.scheme in ENCRYPTED
 
     def require_patient_text_allowed(self, url: str) -> None:
         """Raise UserFixable when patient text must not go to `url`."""
@@ -548,7 +548,7 @@ class Settings:
         if host in self.allow_patient_text_to:
             raise UserFixable(
                 f"Patient text would leave this machine to {host!r} unencrypted, by {split.scheme}. "
-                "Set the address to https: outside of this machine nothing else is allowed."
+                "Set the address to https (of Dask: tls): outside of this machine nothing else is allowed."
             )
         raise UserFixable(
             f"Patient text would leave this machine to {host!r}, which is not allowed. "

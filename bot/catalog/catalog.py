@@ -123,6 +123,13 @@ class Pair(Edge):
     quizzes: tuple[Quiz, ...] = ()
 
 
+def pair_hash(pair: Pair) -> str:
+    """Return the hash of a pair, variants and sources too, but not who approved it: drafts say by it what they began
+    with.
+    """
+    return hashlib.sha256(pair.model_dump_json(exclude={"review": {"status", "by", "on"}}).encode()).hexdigest()
+
+
 class CalibrationQuestion(Edge):
     """A question that thresholds are set on; never trained on.
 

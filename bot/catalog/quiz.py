@@ -16,6 +16,7 @@ from bot.text import words
 OPTIONS = (2, 4)  # fewest and most, the right answer among them
 LONGEST_OPTION = 160  # characters: it has to fit on a button of a telephone
 HASH_DIGITS = 12
+MARK = "@"  # between pair and quiz
 
 # What a turn was to a quiz: it was offered, asked, answered, or the patient wanted none.
 QuizStep = Literal["offered", "asked", "right", "wrong", "unknown", "declined"]
@@ -81,12 +82,22 @@ class Quiz(Edge):
         return tuple(options)
 
 
+def quiz_name(pair_id: str, quiz: Quiz) -> str:
+    """Return how a quiz of a pair is named wherever it is kept: ``deodorant@1a2b3c4d5e6f``."""
+    return f"{pair_id}{MARK}{quiz.hash}"
+
+
+def pair_of(name: str) -> str:
+    """Return the id of the pair from what `quiz_name` returned."""
+    return name.partition(MARK)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Quizzed:
     """What a turn was to a quiz, as it is kept with the turn.
 
     Attributes:
-        name: The pair and the quiz: ``deodorant@1a2b3c4d5e6f``.
+        name: The pair and the quiz, as `quiz_name` names them.
         step: What happened.
         option: Which option was chosen, as the quiz lists them: 0 is the right answer; None where none was.
     """
@@ -97,12 +108,12 @@ class Quizzed:
 
     @property
     def pair_id(self) -> str:
-        return self.name.partition("@")[0]
+        return pair_of(self.name)
 
     @property
     def quiz(self) -> str:
         """The hash of the quiz."""
-        return self.name.partition("@")[2]
+        return self.name.partition(MARK)[2]
 
     def __str__(self) -> str:
         return f"{self.name} {self.step}" + ("" if self.option is None else f" {self.option}")
@@ -112,6 +123,6 @@ class Quizzed:
         """Return what `str` wrote; None for anything else."""
         name, step, *rest = [*written.split(" "), ""][:3]
         known = next((each for each in QUIZ_STEPS if each == step), None)
-        if known is None or "@" not in name:
+        if known is None or MARK not in name:
             return None
         return cls(name, known, int(rest[0]) if rest and rest[0].isdecimal() else None)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,12 +16,12 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from bot.catalog.catalog import Pair, Review, locate
+from bot.catalog.catalog import Pair, Review, locate, pair_hash
 from bot.editorial.candidate import Candidate
 from bot.editorial.exchange import Change, changes_in, check_out, other_files, read_record
 from bot.editorial.pair_fields import MOST_OTHER, fields_of, seen_texts, too_long, unknown_names
 from bot.editorial.people import Person
-from bot.editorial.workbench import Backing, Draft, Provenance, Stale, pair_hash
+from bot.editorial.workbench import Backing, Draft, Provenance, Stale
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.text import without_unseen
@@ -29,6 +29,13 @@ from bot.web.staff.wiring import make_people, make_workbench
 from bot.wiring import make_releases
 
 _MARKUP = re.compile(r"</?[a-z!][^<>]*>|\]\(|\b(?:https?|mailto|tel|javascript|data):\S|\bwww\.\S", re.IGNORECASE)
+# What a pair has several of, and the texts that tell them apart.
+_PARTS: Mapping[str, Callable[[Pair], Sequence[str]]] = {
+    "variants": lambda pair: [each.text for each in pair.variants],
+    "extracts": lambda pair: [each.text for each in pair.extracts],
+    "quizzes": lambda pair: [each.hash for each in pair.quizzes],
+    "sources": lambda pair: [each.title for each in pair.sources],
+}
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 
@@ -87,12 +94,14 @@ class HandedIn:
         written_by: Who wrote it, for example the name of a model; shown to whoever edits and signs.
         backings: What each sentence was written from: ``field``, ``sentence``, and ``quotations`` with ``document``,
             ``title``, ``place`` and ``text``; as JSON values.
+        base: Hash of the pair that it was begun with, by `pair_hash`; None: of the one that is released now.
     """
 
     language: str
     pair: Pair
     written_by: str
     backings: Sequence[Mapping[str, Any]] = ()
+    base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +112,13 @@ class Receipt:
         by: Name of who handed them in.
         cleaned: By pair, the fields out of which characters were taken that no screen shows.
         marked: By pair, the fields that hold markup or a link; they stay as they are, and are shown as they are.
+        outdated: The pairs that were begun with something else than what is released now.
     """
 
     by: str
     cleaned: Mapping[str, Sequence[str]]
     marked: Mapping[str, Sequence[str]]
+    outdated: Sequence[str] = ()
 
 
 def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Settings) -> Receipt:
@@ -139,6 +150,7 @@ def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Setti
         person.name,
         {each.pair.id: names for each, names in seen if names},
         {each.pair.id: names for each, _ in seen if (names := _marked(each.pair))},
+        [draft.name for draft in drafts if candidate.is_outdated(draft)],
     )
 
 
@@ -150,19 +162,25 @@ def losses(catalog: str, pairs: Sequence[HandedIn], *, settings: Settings) -> li
         before = candidate.released_pair(each.language, each.pair.id)
         if before is None:
             continue
-        kept = {variant.text for variant in each.pair.variants}
-        gone = {
-            "variants": (sum(variant.text not in kept for variant in before.variants), len(before.variants)),
-            "extracts": (len(before.extracts) - len(each.pair.extracts), len(before.extracts)),
-            "quizzes": (len(before.quizzes) - len(each.pair.quizzes), len(before.quizzes)),
-        }
-        told = ", ".join(f"{lost} of {had} {name}" for name, (lost, had) in gone.items() if lost > 0)
+        told = ", ".join(_lost(before, each.pair))
         if told:
             lines.append(
                 f"with this draft, pair {each.pair.id} {each.language} loses {told}. Give it up in the console and "
                 "mend the file, if that is not meant."
             )
     return lines
+
+
+def _lost(before: Pair, after: Pair) -> Iterator[str]:
+    """Yield what of a pair is not in another: how many of what it has several of, then the fields that are empty."""
+    for name, texts in _PARTS.items():
+        had, has = texts(before), set(texts(after))
+        if gone := sum(text not in has for text in had):
+            yield f"{gone} of {len(had)} {name}"
+    left = {name for name, _ in seen_texts(after)}
+    for name, _ in seen_texts(before):
+        if name not in left and not name.startswith(tuple(f"{part}." for part in _PARTS)):
+            yield name
 
 
 def _seen(each: HandedIn) -> tuple[HandedIn, list[str]]:
@@ -174,7 +192,7 @@ def _seen(each: HandedIn) -> tuple[HandedIn, list[str]]:
     names += ["provenance"] if backings != list(each.backings) else []
     names += ["drafted_by"] if written_by != each.written_by else []
     try:
-        return HandedIn(each.language, Pair.model_validate(clean), written_by, backings), names
+        return replace(each, pair=Pair.model_validate(clean), written_by=written_by, backings=backings), names
     except ValidationError as error:
         empty = ".".join(map(str, error.errors()[0]["loc"]))
         raise BadData(
@@ -231,7 +249,7 @@ def _handed_in(each: HandedIn, candidate: Candidate, person: Person) -> Draft:
         )
     released = candidate.released_pair(each.language, each.pair.id)
     pair = each.pair.model_copy(update={"review": Review()})
-    base = pair_hash(released) if released is not None else ""
+    base = "" if released is None else each.base if each.base is not None else pair_hash(released)
     provenance = Provenance(each.written_by, backings, person.name) if each.written_by or backings else None
     return Draft(candidate.exam, each.language, pair.id, pair.model_dump(mode="json"), base, provenance=provenance)
 

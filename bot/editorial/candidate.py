@@ -25,7 +25,7 @@ from bot.catalog.approval import (
     text_hash,
     write_approvals,
 )
-from bot.catalog.catalog import Catalog, Loader, Pair, Review
+from bot.catalog.catalog import Catalog, Loader, Pair, Review, pair_hash
 from bot.catalog.yaml_edit import edit_pairs
 from bot.editorial.people import Person
 from bot.editorial.workbench import (
@@ -35,7 +35,6 @@ from bot.editorial.workbench import (
     Draft,
     Signature,
     Workbench,
-    pair_hash,
 )
 from bot.errors import BadData
 from bot.release.contents import EXAMS, LANGUAGES, SITE_FILE, Contents

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bot.catalog.approval import pair_subject, text_hash
-from bot.catalog.catalog import Catalog, Pair, Review, load_catalog
+from bot.catalog.catalog import Catalog, Pair, Review, load_catalog, pair_hash
 from bot.editorial.candidate import Candidate
 from bot.editorial.site_draft import flaw_of_site
-from bot.editorial.workbench import SITE_DRAFT, Draft, pair_hash
+from bot.editorial.workbench import SITE_DRAFT, Draft
 from bot.errors import BadData
 from bot.release.contents import EXAMS, SITE_FILE
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from statistics import median
 from typing import Literal, Protocol
 
-from bot.catalog.quiz import QuizStep, Quizzed
+from bot.catalog.quiz import QuizStep, Quizzed, pair_of
 from bot.staff.calls import CallKind
 
 # How a question was answered, in the order of the columns; `talk` is no question.
@@ -102,7 +102,7 @@ class QuizCount:
 
     @property
     def pair_id(self) -> str:
-        return self.name.partition("@")[0]
+        return pair_of(self.name)
 
     def of(self, step: QuizStep) -> int:
         return self.counts.get(step, 0)

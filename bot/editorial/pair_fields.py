@@ -55,13 +55,16 @@ class Typed:
     fields: Mapping[str, str]
     by: str
 
-    def pair(self, pair_id: str, catalog: Catalog, known: Sequence[Pair]) -> Pair:
+    def pair(
+        self, pair_id: str, catalog: Catalog, known: Sequence[Pair], quizzes: Sequence[Quiz] | None = None
+    ) -> Pair:
         """Return the pair.
 
         Args:
             pair_id: Its id.
             catalog: That it belongs to.
             known: The pair as it stood, then others from which variants may have come; empty: it is new.
+            quizzes: Of the draft: no field has them; None: those of the pair as it stood.
 
         Raises:
             BadFields: They make no pair.
@@ -77,7 +80,9 @@ class Typed:
         content["sources"] = tuple(self._sources())
         content["countries"] = dict(self._countries(before))
         content["variants"] = self._variants(known)
-        content["quizzes"] = [each for each in (before.quizzes if before else ()) if not self._of(drops(each))]
+        if quizzes is None:
+            quizzes = before.quizzes if before else ()
+        content["quizzes"] = [each for each in quizzes if not self._of(drops(each))]
         review = before.review if before else Review()
         content["review"] = {**review.model_dump(), "valid_until": self._of("valid_until") or None}
         try:

@@ -15,11 +15,13 @@ from bot.catalog.approval import (
     Subject,
 )
 from bot.catalog.catalog import NearMiss, Pair
+from bot.catalog.quiz import Quiz
 from bot.editorial.people import Person
 
 NEAR_MISS = "near-miss"
 SITE_DRAFT = "@site"  # stands for a pair's id where the draft is of the site's file
 UNFINISHED = "unfinished"  # stands for a pair's content where the draft lacks something
+QUIZZES = "quizzes"  # of a pair, or beside `UNFINISHED`: no field of the form holds them
 
 
 class Stale(Exception):
@@ -52,10 +54,10 @@ class Backing:
     quotations: tuple[Quotation, ...]
     unchecked: bool = False
 
-    def stands_in(self, fields: Mapping[str, Any], pair: Pair | None) -> bool:
+    def stands_in(self, fields: Mapping[str, Any], quizzes: Sequence[Quiz]) -> bool:
         """Tell whether it still stands word for word in the fields of a form, or in a quiz of the pair."""
-        quizzes = enumerate(pair.quizzes if pair is not None else (), 1)
-        texts = {f"quizzes.{number}.{name}": text for number, quiz in quizzes for name, text in quiz.texts}
+        numbered = enumerate(quizzes, 1)
+        texts = {f"quizzes.{number}.{name}": text for number, quiz in numbered for name, text in quiz.texts}
         return self.sentence in str(fields.get(self.field) or texts.get(self.field) or "")
 
 
@@ -73,6 +75,10 @@ class Provenance:
     backings: tuple[Backing, ...] = ()
     handed_in_by: str = ""
 
+    def standing_in(self, fields: Mapping[str, Any], quizzes: Sequence[Quiz]) -> Sequence[tuple[Backing, bool]]:
+        """Return what sentences were written from, each with whether it still stands there word for word."""
+        return [(each, each.stands_in(fields, quizzes)) for each in self.backings]
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -83,7 +89,7 @@ class Draft:
         language: Of the pair; empty for the site's file.
         name: The pair's id, or `SITE_DRAFT`.
         content: The whole pair as JSON values, the site's file as ``{"text": …}``, or of a pair that lacks something
-            the fields of the form as ``{"unfinished": …}``; None: it is to be removed.
+            the fields of the form and the quizzes as ``{"unfinished": …, "quizzes": […]}``; None: it is to be removed.
         base: Hash of the released pair that it began with; empty: there was none.
         version: Grows with each change; 0 before the first.
         editors: Ids of all who changed it since it was last released: they may not be the second to sign.
@@ -110,15 +116,22 @@ class Draft:
 
     @property
     def written_by(self) -> str:
-        """Who wrote it where no person did; empty where one did."""
+        """Who wrote it, as the file says that was handed in: nobody has checked that; empty where it was typed."""
         return self.provenance.written_by if self.provenance is not None else ""
 
     @property
     def backings(self) -> Sequence[tuple[Backing, bool]]:
         """What its sentences were written from, each with whether it still stands there word for word."""
-        found = self.provenance.backings if self.provenance is not None else ()
         fields = self.unfinished or self.content or {}
-        return [(each, each.stands_in(fields, self.pair)) for each in found]
+        return self.provenance.standing_in(fields, self.quizzes or ()) if self.provenance is not None else ()
+
+    @property
+    def quizzes(self) -> Sequence[Quiz] | None:
+        """The quizzes of the pair, whole or not; None where the draft says nothing of them, as one that removes it."""
+        if self.pair is not None:
+            return self.pair.quizzes
+        kept = (self.content or {}).get(QUIZZES)
+        return [Quiz.model_validate(each) for each in kept] if kept is not None else None
 
     @cached_property
     def pair(self) -> Pair | None:
@@ -257,10 +270,3 @@ class Workbench(Protocol):
 def text_digest(text: str) -> str:
     """Return how an origin names a text."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def pair_hash(pair: Pair) -> str:
-    """Return the hash of a pair, variants and sources too, but not who approved it: drafts say by it what they began
-    with.
-    """
-    return hashlib.sha256(pair.model_dump_json(exclude={"review": {"status", "by", "on"}}).encode()).hexdigest()

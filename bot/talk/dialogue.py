@@ -79,13 +79,9 @@ class Check:
     @property
     def quizzed(self) -> Quizzed | None:
         """What is kept of the last turn; None where it was about no quiz, or said no more of it."""
-        return (
-            None
-            if self.again
-            else Quizzed(self.offered[-1], self.step, self.option)
-            if self.step and self.offered
-            else None
-        )
+        if self.again or not self.step or not self.offered:
+            return None
+        return Quizzed(self.offered[-1], self.step, self.option)
 
 
 NO_CHECK = Check()

@@ -345,7 +345,7 @@ def declines_check(text: str) -> bool:
         return False
     own_words = _any_like("test", said) and _any_like("against", said)
     bare = bool(_checking()["no"].fullmatch(said[0])) and not in_trouble(text)
-    return own_words or bare or _is_whole(text, "declined")
+    return _is_whole(text, "declined") or ((own_words or bare) and not _tells_of_oneself(text))
 
 
 def skips_check(text: str) -> bool:
@@ -375,12 +375,23 @@ def attempts(text: str) -> bool:
     if not 0 < len(said) <= MOST_ATTEMPTING or "?" in text or text.lstrip().startswith("/") or _has_asking(text):
         return False
     talk = switches_to(text) or wants_interview(text) or small_talk(text) or asks_easier(text)
-    return not talk and short_reaction(text) is None
+    return not talk and short_reaction(text) is None and not _tells_of_oneself(text)
+
+
+def clauses_of(text: str) -> list[str]:
+    """Return the clauses of a message, a "no" or the like in front of each left out."""
+    parts = [part.split() for part in _CLAUSE.split(text)]
+    left = (" ".join(part[1:] if _any_like("no", words(part[0])) else part) for part in parts if part)
+    return [each for each in left if each]
 
 
 def negates(said: Iterable[str]) -> bool:
     """Say whether a word among folded ones denies."""
     return _any_like("negating", said)
+
+
+def _tells_of_oneself(text: str) -> bool:
+    return bool(_checking()["told"].search(" ".join(words(text))))
 
 
 def _has_asking(text: str) -> bool:

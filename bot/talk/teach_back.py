@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from bot.assistant import Assistant
 from bot.catalog.catalog import Pair
-from bot.catalog.quiz import Quiz, QuizStep
+from bot.catalog.quiz import Quiz, QuizStep, pair_of, quiz_name
 from bot.interview.reading.reading import Read
 from bot.interview.reading.vocabulary import one_slip_apart
 from bot.interview.reading.yesno import is_unknown, read_yes_no
@@ -24,6 +24,7 @@ from bot.talk.messages import (
     asks_check_again,
     asks_plainly,
     attempts,
+    clauses_of,
     declines_check,
     in_trouble,
     labelled,
@@ -35,6 +36,7 @@ from bot.talk.messages import (
 )
 from bot.talk.reactions import YES, Reaction
 from bot.talk.remarks import with_contact
+from bot.talk.situation import wants_person
 from bot.text import words
 
 MOST_OFFERED = 2  # in a conversation
@@ -57,10 +59,14 @@ class TeachBack:
         `choice`: the number of the button that was pressed; None when the text was typed.
         """
         state = replace(state, check=replace(state.check, again=False))
+        if not state.check.is_open:
+            return None
+        if choice is None and red_flag_in(self._assistant, text, state.language, rules_only=True) is not None:
+            return None  # an emergency comes before everything, whatever words stand beside it
         if state.check.step == "offered":
             return self._take_offered(state, text, choice)
         quiz = self._open(state)
-        if state.check.step != "asked" or quiz is None:
+        if quiz is None:
             return None
         options = quiz[1].shuffled(self._seed)
         place = choice if choice is not None else self._place(text, options, state.language)
@@ -70,8 +76,10 @@ class TeachBack:
 
     def _take_offered(self, state: State, text: str, choice: int | None) -> Reaction | None:
         wanted = _wanted(text, state.language) if choice is None else choice == 1
-        if wanted is None and declines_check(text) and not self._matters(state, text):
+        if wanted is None and declines_check(text):
             wanted = False
+        if wanted is not None and choice is None and self._matters(state, text):
+            return None
         if wanted is False:
             return _declined(state)
         if wanted is None:
@@ -81,10 +89,11 @@ class TeachBack:
 
     def _take_otherwise(self, state: State, text: str, options: tuple[str, ...]) -> Reaction | None:
         """Take what chooses no option: it wants no quiz, or the question again, or tried and was not understood."""
-        if asks_check_again(text):
-            return self._withheld(state) or self._ask(state, again=True)
-        if declines_check(text):
-            return None if self._matters(state, text) else _declined(state)
+        repeats = asks_check_again(text)
+        if repeats or declines_check(text):
+            if self._matters(state, text):
+                return None
+            return self._withheld(state) or self._ask(state, again=True) if repeats else _declined(state)
         choose = interface(state.language, "teach_choose")
         if _is_letter(text):
             return self._again(state, text, choose)
@@ -101,7 +110,12 @@ class TeachBack:
         return self._withheld(state) or self._with_choices(_said(state, check, *parts))
 
     def _matters(self, state: State, text: str) -> bool:
-        """Say whether a message may be an emergency or a complaint: that comes first."""
+        """Say whether a message, or a clause of it, may be an emergency or a complaint, or asks for a person."""
+        return wants_person(text) or any(
+            self._is_trouble(state, each) for each in dict.fromkeys((text, *clauses_of(text)))
+        )
+
+    def _is_trouble(self, state: State, text: str) -> bool:
         if red_flag_in(self._assistant, text, state.language) is not None:
             return True
         response = self._assistant.answer(text, state.language)
@@ -125,7 +139,8 @@ class TeachBack:
             return None
         parts = (*reply.parts, interface(reply.language, "teach_offer"))
         told = Reply(reply.language, parts, _yes_or_no(reply.language))
-        check = replace(check, step="offered", offered=(*check.offered, f"{pair.id}@{quiz.hash}"), rests=True)
+        check = replace(check, step="offered", missed=False, rests=True)
+        check = replace(check, offered=(*check.offered, quiz_name(pair.id, quiz)))
         return replace(reaction, reply=told, after=replace(reaction.after, check=check))
 
     def _offerable(self, reaction: Reaction, check: Check) -> tuple[Pair, Quiz] | None:
@@ -136,7 +151,7 @@ class TeachBack:
         if check.over or check.rests or len(check.offered) >= MOST_OFFERED or reply.choices or not alone:
             return None
         pair_id = own.pop() if len(own) == 1 else ""
-        if pair_id not in self._assistant.shown(reply.language) or pair_id in map(_pair_of, check.offered):
+        if pair_id not in self._assistant.shown(reply.language) or pair_id in map(pair_of, check.offered):
             return None
         pair = self._assistant.catalog(reply.language).pair(pair_id)
         return (pair, random.Random(f"{self._seed} {pair_id}").choice(pair.quizzes)) if pair.quizzes else None
@@ -144,13 +159,13 @@ class TeachBack:
     def _open(self, state: State) -> tuple[Pair, Quiz] | None:
         """Return the pair and the quiz that are open; None where there is no such quiz any more."""
         name = state.check.offered[-1] if state.check.offered else ""
-        pair = self._assistant.catalog(state.language).by_id.get(_pair_of(name))
+        pair = self._assistant.catalog(state.language).by_id.get(pair_of(name))
         quizzes = pair.quizzes if pair is not None else ()
-        return next(((pair, each) for each in quizzes if pair is not None and name.endswith(f"@{each.hash}")), None)
+        return next(((pair, each) for each in quizzes if pair is not None and name == quiz_name(pair.id, each)), None)
 
     def _withheld(self, state: State) -> Reaction | None:
         """Return what is said of a pair that was stopped meanwhile; None where it may be shown."""
-        if _pair_of(state.check.offered[-1]) not in self._assistant.withheld(state.language):
+        if pair_of(state.check.offered[-1]) not in self._assistant.withheld(state.language):
             return None
         reaction = _said(state, replace(state.check, step=None, over=True), interface(state.language, "withheld"))
         return replace(reaction, reply=with_contact(reaction.reply, self._assistant.site, writes=state.writes))
@@ -195,12 +210,11 @@ class TeachBack:
         unknown = said == words(interface(language, "teach_unknown").text) or is_unknown(text, language=language)
         unknown = unknown or skips_check(text)
         pointed = _pointed(said, options) if "?" not in text else []
-        # Words of an option may be a cry for help: then they are no answer.
         closed = bool(whole) or unknown or place is not None
         if not closed and (len(pointed) != 1 or not _is_clear(said, options[pointed[0] - 1])):
             return None
-        if red_flag_in(self._assistant, text, language, rules_only=closed) is not None:
-            return None
+        if not closed and red_flag_in(self._assistant, text, language) is not None:
+            return None  # some words of an option may be a cry for help: then they are no answer
         if whole:
             return whole
         if unknown or place == 0:
@@ -279,7 +293,3 @@ def _said(state: State, check: Check, *parts: Part) -> Reaction:
 
 def _begins(part: Part, keys: tuple[str, ...]) -> bool:
     return isinstance(part, Interface) and part.key.startswith(keys)
-
-
-def _pair_of(name: str) -> str:
-    return name.partition("@")[0]

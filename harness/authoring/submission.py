@@ -1,14 +1,15 @@
 """What is handed in to the staff console: the `draft.yaml` in which each kind of drafting ends.
 
 The file is written as a language file of a catalog, ``pairs`` with ``catalog`` and ``language``, or as one pair alone.
-Beside them may stand ``drafted_by``, the models that wrote it, and ``provenance``: by id of the pair, what each of its
-sentences was written from (``field``, ``sentence``, ``quotations`` with ``document``, ``title``, ``place``, ``text``).
+Beside them may stand ``drafted_by``, the models that wrote it; ``base``, by id of the pair the hash of what it was
+begun with; and ``provenance``, by id of the pair what each of its sentences was written from (``field``, ``sentence``,
+``quotations`` with ``document``, ``title``, ``place``, ``text``).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
 from pydantic import Field, ValidationError
@@ -27,6 +28,7 @@ class Submission(Record):
     language: str = ""
     version: str = ""
     drafted_by: tuple[str, ...] = ()
+    base: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(default_factory=dict)
     pairs: tuple[Pair, ...] = Field(min_length=1)
     provenance: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
 

@@ -35,7 +35,10 @@ def submit(
         if catalog and read.catalog and not _is_for(catalog, read.catalog):
             raise BadData(f"{folder} is for {read.catalog!r}, and `--catalog` says {catalog!r}. Leave `--catalog` out.")
         written_by = ", ".join(read.drafted_by)
-        pairs = [HandedIn(language, pair, written_by, read.provenance.get(pair.id, ())) for pair in read.pairs]
+        pairs = [
+            HandedIn(language, pair, written_by, read.provenance.get(pair.id, ()), read.base.get(pair.id))
+            for pair in read.pairs
+        ]
         settings = Settings.from_environment(data=data)
         receipt = hand_in(exam, pairs, by=by, settings=settings)
         for pair in read.pairs:
@@ -44,6 +47,9 @@ def submit(
             print(f"pair {id_}: characters that no screen shows were taken out of {', '.join(names)}.")
         for id_, names in receipt.marked.items():
             print(f"pair {id_}: there is markup or a link in {', '.join(names)}; patients would see it as written.")
+        for id_ in receipt.outdated:
+            told = "was drafted from another text than what is released now; the console shows what has changed since."
+            print(f"LOOK: pair {id_} {language} {told}", file=sys.stderr)
         for line in losses(exam, pairs, settings=settings):
             print(f"LOOK: {line}", file=sys.stderr)
         print(f"{counted(len(pairs), 'draft')} in the console: klartext console, then Pairs.")

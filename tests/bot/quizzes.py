@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from bot import Assistant
+from bot.catalog.quiz import Quiz
 from bot.testing import write_small_catalog
+from bot.wiring import Opened
 
 RIGHT = {"de": "Es drückt kurz", "en": "It presses for a moment"}
 WRONG = {
@@ -25,6 +29,25 @@ def a_quiz(language: str, about: str = "") -> dict[str, Any]:
     said = ABOUT[language]
     question = f"{said['question']} {about}".strip()
     return {**said, "question": question, "answer": RIGHT[language], "distractors": WRONG[language]}
+
+
+def with_quiz(assistant: Assistant, pair_id: str) -> Assistant:
+    """Return the same assistant, trained as it is, with a quiz on one pair in each language."""
+
+    def quizzed(opened: Opened) -> Opened:
+        catalog = opened.catalog
+        quiz = Quiz.model_validate(a_quiz(catalog.language))
+        pairs = [each.model_copy(update={"quizzes": (quiz,)}) if each.id == pair_id else each for each in catalog.pairs]
+        return replace(
+            opened,
+            catalog=replace(catalog, pairs=tuple(pairs)),
+            build_trained=lambda: opened.trained,
+            build_index=lambda: opened.index,
+            build_remarks=lambda: opened.remarks,
+        )
+
+    languages = {language: quizzed(opened) for language, opened in assistant._opened.items()}
+    return Assistant(languages, assistant.encoder, sample=assistant.sample, house=assistant.house)
 
 
 def write_quizzed_catalog(folder: Path, *, status: str = "draft") -> Path:

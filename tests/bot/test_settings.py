@@ -224,7 +224,15 @@ def test_a_tilde_is_the_home_folder() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:8080/v1", "http://localhost/v1", "http://[::1]:8080/v1", "https://Named.Example.org/v1"]
+    "url",
+    [
+        "http://127.0.0.1:8080/v1",
+        "http://localhost/v1",
+        "http://[::1]:8080/v1",
+        "https://Named.Example.org/v1",
+        "tcp://127.0.0.1:8786",
+        "tls://named.example.org:8786",
+    ],
 )
 def test_patient_text_may_go_to_loopback_and_named_hosts(tmp_path: Path, url: str) -> None:
     settings = Settings(data=tmp_path, allow_patient_text_to=frozenset({"named.example.org"}))
@@ -254,6 +262,8 @@ def test_patient_text_goes_nowhere_else(tmp_path: Path, url: str) -> None:
     ("url", "said"),
     [
         ("http://named.example.org/v1", "to 'named.example.org' unencrypted, by http"),
+        ("tcp://named.example.org:8786", "to 'named.example.org' unencrypted, by tcp"),
+        ("ucx://named.example.org:8786", "to 'named.example.org' unencrypted, by ucx"),
         ("127.0.0.1/v1", "to an address without a host"),
         ("https://other.example.org./v1", "KLARTEXT_ALLOW_PATIENT_TEXT_TO=other.example.org."),
         ("http://localhost./v1", "KLARTEXT_ALLOW_PATIENT_TEXT_TO=localhost."),

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.exchange.tables import no_formula
-from bot.catalog.quiz import QUIZ_STEPS
+from bot.catalog.quiz import QUIZ_STEPS, quiz_name
 from bot.editorial.figures import KINDS, AskedText, Day, Figures, days_of, quiz_counts, responses
 from bot.matching.simple_words import SHIPPED, Share, estimated_share
 from bot.web.staff.area import Address, Area
@@ -117,7 +117,7 @@ class FigurePages(Area):
         """Return what quizzes ask, as they were released last, by their names."""
         catalogs = self.tools.candidate().base.catalogs.values()
         pairs = (pair for catalog in catalogs for pair in catalog.pairs)
-        return {f"{pair.id}@{quiz.hash}": quiz.question for pair in pairs for quiz in pair.quizzes}
+        return {quiz_name(pair.id, quiz): quiz.question for pair in pairs for quiz in pair.quizzes}
 
     def _never(self, by_pair: Mapping[str, int]) -> list[str]:
         """Return the pairs that were never the answer, as they were released last."""

@@ -9,13 +9,13 @@ from datetime import datetime
 from functools import cache
 from typing import Literal
 
-from bot.catalog.catalog import Catalog, NearMiss, Pair, Variant
+from bot.catalog.catalog import Catalog, NearMiss, Pair, Variant, pair_hash
 from bot.catalog.edge import Author
 from bot.curation.scrub import scrub
 from bot.editorial.candidate import Candidate, changed_draft
 from bot.editorial.inbox import Flaw, Item, Lost, Undone, flaw_of
 from bot.editorial.people import Person
-from bot.editorial.workbench import AddedNearMiss, Origin, Stale, Workbench, pair_hash, text_digest
+from bot.editorial.workbench import AddedNearMiss, Origin, Stale, Workbench, text_digest
 from bot.resources import data_folder
 from bot.text import NearCopies, NearCopy, without_unseen
 

@@ -36,7 +36,8 @@ class Cell:
         outdated: Whether its draft began with what is no longer released.
         removed: Whether its draft takes it away.
         changed: When its draft was changed last, and by whom; None: there is no draft.
-        written_by: The model that wrote its draft; empty where a person did.
+        written_by: Who wrote its draft, as the file says that was handed in: nobody has checked that; empty where it
+            was typed here.
     """
 
     language: str

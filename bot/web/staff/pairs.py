@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from starlette.responses import JSONResponse, Response
 
-from bot.catalog.catalog import COUNTRIES, Pair
+from bot.catalog.catalog import COUNTRIES, Pair, pair_hash
 from bot.catalog.exchange.tables import for_excel
 from bot.catalog.quiz import Quiz
 from bot.editorial.candidate import Candidate, Stage
@@ -30,7 +30,7 @@ from bot.editorial.pair_fields import (
     unknown_names,
 )
 from bot.editorial.word_diff import Piece, word_diff
-from bot.editorial.workbench import UNFINISHED, Backing, Draft, Origin, Stale, pair_hash, text_digest
+from bot.editorial.workbench import QUIZZES, UNFINISHED, Backing, Draft, Origin, Stale, text_digest
 from bot.text import unseen_in, without_unseen
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions
@@ -104,15 +104,24 @@ class Side:
     @property
     def backings(self) -> Sequence[tuple[Backing, bool]]:
         """What the sentences of a draft were written from, each with whether it still stands there word for word."""
-        draft = self.draft
-        found = draft.provenance.backings if draft is not None and draft.provenance is not None else ()
-        return [(each, each.stands_in(self.fields, draft.pair if draft is not None else None)) for each in found]
+        provenance = self.draft.provenance if self.draft is not None else None
+        return provenance.standing_in(self.fields, self.known_quizzes) if provenance is not None else ()
 
     @property
     def quizzes(self) -> Sequence[tuple[Quiz, str, bool]]:
         """The quizzes as they stand, each with the field that takes it out and whether that is ticked."""
-        pair = self.draft.pair if self.draft is not None else self.released
-        return [(each, drops(each), bool(self.fields.get(drops(each)))) for each in (pair.quizzes if pair else ())]
+        return [(each, drops(each), bool(self.fields.get(drops(each)))) for each in self.known_quizzes]
+
+    @property
+    def known_quizzes(self) -> Sequence[Quiz]:
+        """The quizzes as the draft has them, else the release: none of them is a field."""
+        drafted = self.draft.quizzes if self.draft is not None else None
+        return drafted if drafted is not None else self.released.quizzes if self.released is not None else ()
+
+    @property
+    def unfinished(self) -> Mapping[str, object]:
+        """What is stored of a draft that lacks something."""
+        return {UNFINISHED: dict(self.fields), QUIZZES: [each.model_dump(mode="json") for each in self.known_quizzes]}
 
     @property
     def sources(self) -> int:
@@ -234,7 +243,7 @@ class Pairs(Area):
             hashed = pair_hash(released) if released is not None else ""
             dormant = candidate.dormant.get((side.language, pair_id))
             draft = side.draft or dormant or Draft(candidate.exam, side.language, pair_id, None, hashed)
-            content = side.pair.model_dump(mode="json") if side.pair is not None else {UNFINISHED: dict(side.fields)}
+            content = side.pair.model_dump(mode="json") if side.pair is not None else side.unfinished
             draft = replace(draft, content=content, base=hashed if rebase else draft.base)
             try:
                 origins = self._origins(visit, draft)
@@ -413,7 +422,8 @@ class Pairs(Area):
         released = candidate.released_pair(language, pair_id)
         known = [each for each in (current, released) if each is not None]
         try:
-            pair = Typed(fields, visit.who.name).pair(pair_id or "-", candidate.base.catalogs[language], known)
+            typed, catalog = Typed(fields, visit.who.name), candidate.base.catalogs[language]
+            pair = typed.pair(pair_id or "-", catalog, known, side.known_quizzes)
         except BadFields as bad:
             side.flaws = dict(bad.flaws)
         else:

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from bot import BadData, Catalog, Pair
+from bot import BadData, Catalog, Pair, pair_hash
 from harness.authoring.discussion.conversation import Conversation
 from harness.authoring.discussion.dialogue import Discussed, named_sections
 from harness.authoring.discussion.texts import DiscussionTexts, Sections, Task
@@ -35,6 +35,7 @@ class PairDraft:
         language: Of its texts; empty where a file does not say.
         drafted_by: Models that have written in it so far.
         backings: What its sentences were written from so far, as the file says: see `submission`.
+        base: Hash of the pair that it was begun with; empty where that is not known.
     """
 
     pair: Pair
@@ -43,6 +44,7 @@ class PairDraft:
     language: str = ""
     drafted_by: tuple[str, ...] = ()
     backings: tuple[Mapping[str, Any], ...] = ()
+    base: str = ""
 
     @property
     def texts(self) -> Sections:
@@ -75,7 +77,7 @@ def find_pair(id_: str, catalog: Catalog) -> PairDraft:
             f"There is no pair {id_!r} in {catalog.ref} ({catalog.language}). See `klartext qa list`, or give a draft "
             "as a YAML file."
         )
-    return PairDraft(pair, catalog.ref, catalog.name, catalog.language)
+    return PairDraft(pair, catalog.ref, catalog.name, catalog.language, base=pair_hash(pair))
 
 
 def read_draft(name: str) -> PairDraft:
@@ -92,12 +94,13 @@ def read_draft(name: str) -> PairDraft:
         record = pairs[0]
     try:
         pair = Pair.model_validate(record)
-        beside = {key: whole[key] for key in ("drafted_by", "provenance") if whole.get(key)}
+        beside = {key: whole[key] for key in ("base", "drafted_by", "provenance") if whole.get(key)}
         said = Submission.model_validate({"pairs": [pair], **beside})
     except ValidationError as error:
         raise BadData(f"{name} is no pair: {first_fault(error)}. Mend it after a pair of the catalog.") from error
     catalog, language = (str(whole.get(key) or "") for key in ("catalog", "language"))
-    return PairDraft(pair, name, catalog, language, said.drafted_by, tuple(said.provenance.get(pair.id, ())))
+    backings, base = tuple(said.provenance.get(pair.id, ())), said.base.get(pair.id, "")
+    return PairDraft(pair, name, catalog, language, said.drafted_by, backings, base)
 
 
 def pair_task(texts: DiscussionTexts, draft: PairDraft, *, basis: str = "") -> Task:
@@ -122,7 +125,8 @@ def conversation_task(texts: DiscussionTexts, conversation: Conversation, *, exa
 def as_draft(draft: PairDraft, task: Task, done: Discussed, *, language: str, models: Sequence[str]) -> str:
     """Return a pair with its final texts as a file that `klartext author submit` takes; `models` discussed it."""
     final = done.final or draft.texts
-    known = {"catalog": draft.catalog} if draft.catalog else {}
+    known: dict[str, Any] = {"catalog": draft.catalog} if draft.catalog else {}
+    known |= {"base": {draft.pair.id: draft.base}} if draft.base else {}
     record: dict[str, Any] = {
         **known,
         "language": language,

@@ -235,14 +235,14 @@ def remarks(case: Case, quiz: Quiz) -> list[str]:
     if len(said) < len(quiz.distractors):
         found.append("Two options say the same.")
     if case.pair_id:
-        found += _unaskable(quiz)
+        found += _unaskable(case, quiz)
     return found
 
 
-def _unaskable(quiz: Quiz) -> list[str]:
+def _unaskable(case: Case, quiz: Quiz) -> list[str]:
     """Return why the assistant could not ask a quiz that is attached to a pair."""
     try:
-        Attached.model_validate(quiz.as_json())
+        Attached.model_validate({"topic": case.topic, "key_point": case.key_point, **quiz.as_json()})
     except ValidationError as error:
         said = [(".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")) for each in error.errors()]
         problems = "; ".join(f"{name}: {message}" if name else message for name, message in said)

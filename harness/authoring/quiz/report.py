@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from bot import Catalog, plain_text
+from bot import Catalog, pair_hash, plain_text
 from harness.authoring.quiz.asking import LETTERS, QuizTexts
 from harness.authoring.quiz.blind import BlindTable, as_form, key_of
 from harness.authoring.quiz.making import QuizRound, Track, remarks
@@ -183,7 +183,8 @@ def _draft(made: Made, provenance: Provenance) -> dict[str, Any] | None:
         ]
         pairs.append(content)
     whole = {"catalog": catalog.name, "language": catalog.language, "version": catalog.version}
-    return {**whole, "drafted_by": who, "pairs": pairs, "provenance": backings}
+    base = {pair_id: pair_hash(catalog.pair(pair_id)) for pair_id in by_pair}
+    return {**whole, "drafted_by": who, "base": base, "pairs": pairs, "provenance": backings}
 
 
 def _said(text: str) -> str:

@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
+from bot.catalog.catalog import pair_hash
 from bot.commands.qa import qa
 from bot.editorial.candidate import Candidate
 from bot.editorial.exchange import changes_in, check_out, other_files
 from bot.editorial.people import Person
-from bot.editorial.workbench import SITE_DRAFT, Draft, Signature, pair_hash
+from bot.editorial.workbench import SITE_DRAFT, Draft, Signature
 from bot.release.contents import Contents
 from bot.resources import data_folder
 from bot.settings import Settings

@@ -30,6 +30,10 @@ def test_a_number_is_strange_unless_the_site_or_an_emergency_line_has_it(text: s
         assert strange_telephones(text, language, [SITE]) == strange
 
 
+def test_digits_within_a_number_are_no_country() -> None:
+    assert strange_telephones("Call 0012 44 123 4567.", "en", ["phone: 012 123 4567"]) == ["0012441234567"]
+
+
 def test_texts_that_are_known_are_only_looked_at_where_there_is_a_number() -> None:
     looked = iter(["Rufen Sie 0900-123456 an.", "never"])
 

@@ -272,6 +272,17 @@ def test_one_letter_at_the_offer_is_no_question(talk: Talk) -> None:
     assert texts(asked.say("x")) == [asked.sentence("teach_declined")]
 
 
+def test_one_letter_at_each_of_two_offers_declines_neither_at_once(talk: Talk) -> None:
+    asked = talk()
+    asked.say(PAIN["de"])
+    asked.say("x")
+    asked.say(COSTS["de"])
+    assert offers(asked.say(DURATION["de"]))
+
+    assert texts(asked.say("x")) == [asked.sentence("teach_offer")]
+    assert texts(asked.say("x")) == [asked.sentence("teach_declined")]
+
+
 def test_after_an_insult_there_is_no_next_quiz(talk: Talk) -> None:
     asked = quizzing(talk)
     asked.say("keine Ahnung")
@@ -281,19 +292,28 @@ def test_after_an_insult_there_is_no_next_quiz(talk: Talk) -> None:
     assert not offers(asked.say(DURATION["de"]))
 
 
-@pytest.mark.parametrize("step", ["answered", "offered", "asked"])
+@pytest.mark.parametrize("step", ["offered", "asked"])
 @pytest.mark.parametrize("reason", ["wrong", "complicated"])
 def test_an_answer_that_was_flagged_ends_the_asking(talk: Talk, step: str, reason: FlagReason) -> None:
     asked = talk()
-    asked.say(COSTS["de"] if step != "answered" else "Blumenkohl und Fahrrad")
+    asked.say(COSTS["de"])
     if step == "asked":
         asked.say("ja")
+    assert asked.last.choices
     asked.records.flag("c1", StoredFlag("t1", reason, "", NOW))
     resumed = Conversation.resume(asked.assistant, asked.records, asked.opened, at=NOW)
 
-    assert resumed.choices == () or step == "answered"
+    assert resumed.choices == ()
     asked.say("ja")
     assert asked.quizzed == ""
+    assert not offers(asked.say(PAIN["de"]))
+
+
+def test_a_flag_before_anything_was_offered_keeps_offers_away(talk: Talk) -> None:
+    asked = talk()
+    asked.say("Blumenkohl und Fahrrad")
+    asked.records.flag("c1", StoredFlag("t1", "wrong", "", NOW))
+
     assert not offers(asked.say(PAIN["de"]))
 
 
@@ -488,7 +508,7 @@ def test_a_change_of_language_closes_it_and_the_pair_is_not_offered_again(talk: 
 def test_a_number_beyond_the_options_is_refused_and_changes_nothing(talk: Talk) -> None:
     asked = talk()
     asked.say(PAIN["de"])
-    with pytest.raises(NoSuchChoice):
+    with pytest.raises(NoSuchChoice, match="not on offer any more"):
         asked._take("", 3)
 
 

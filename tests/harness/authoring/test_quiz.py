@@ -320,6 +320,10 @@ def test_a_quiz_of_a_pair_that_the_assistant_could_not_ask_says_why() -> None:
         "The assistant cannot ask it, so cut it before you attach it: 5 options; a quiz has 2 to 4, the right answer among them."
     ]
     assert "context: String should have at most 600" in remarks(attached, replace(quiz, context="x" * 601))[0]
+    wordy = replace(attached, topic="t" * 201, key_point="k" * 201)
+    (said,) = remarks(wordy, replace(quiz, distractors=quiz.distractors[:3]))
+    assert "topic: String should have at most 200" in said
+    assert "key_point: String should have at most 200" in said
 
 
 def test_the_tables_hold_scores_lengths_answers_and_key_points_by_round() -> None:

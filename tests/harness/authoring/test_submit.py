@@ -13,12 +13,19 @@ from alembic import command
 from sqlalchemy import create_engine, text
 
 from bot.adapters.sql_records import SqlRecords, alembic_config
+from bot.catalog.catalog import load_catalog, pair_hash
+from bot.catalog.quiz import Quiz
+from bot.commands.exchange import HandedIn, losses
 from bot.editorial.workbench import Backing, Draft, Provenance, Quotation
+from bot.settings import Settings
 from bot.testing import scripted_endpoint
 from bot.web.middleware import CONSOLE
-from harness.authoring.discussion.content import PairDraft, as_draft, pair_task, read_draft
+from harness.authoring.discussion.content import PairDraft, as_draft, find_pair, pair_task, read_draft
 from harness.authoring.discussion.dialogue import Discussed, Discussion, Turn
 from harness.authoring.discussion.texts import load_texts
+from harness.authoring.submission import read_submission
+from tests.bot.quizzes import a_quiz
+from tests.bot.release.exams import change_pairs, write_exam
 from tests.bot.web.staff.consoles import Staff, running_console
 from tests.bot.web.staff.test_pairs import save
 from tests.harness.authoring.author import author
@@ -96,11 +103,12 @@ def test_what_a_discussion_leaves_in_its_folder_is_handed_in_as_it_is(staff: Sta
     assert kept.provenance == Provenance("offline-model", (backing,), handed_in_by="Ada")
 
 
-def _discussed(draft: PairDraft, answer: str) -> str:
+def _discussed(draft: PairDraft, answer: str, language: str = "de") -> str:
     """What is handed in after a discussion of which the second line was accepted."""
     turns = (Turn("decider", "Ja.", ("Kurzantwort: streichen.", LINE)),)
     done = Discussed(draft.texts, Discussion(turns, "stop"), (2,), {**draft.texts, "answer": answer})
-    return as_draft(draft, pair_task(load_texts("de"), draft), done, language="de", models=["offline-model"])
+    task = pair_task(load_texts(language), draft)
+    return as_draft(draft, task, done, language=language, models=["offline-model"])
 
 
 def test_a_draft_that_was_discussed_still_says_where_its_sentences_come_from(staff: Staff, tmp_path: Path) -> None:
@@ -142,6 +150,7 @@ def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tm
 
     assert kept.pair is not None
     assert kept.pair.model_copy(update={"quizzes": (), "review": known.review}) == known
+    assert read_submission(tmp_path / "quiz").base == {known.id: kept.base} == {known.id: pair_hash(known)}
     assert len(kept.pair.quizzes) == 1
     assert isinstance(kept.provenance, Provenance)
     assert (kept.provenance.written_by, kept.provenance.handed_in_by) == ("scripted", "Ada")
@@ -154,8 +163,8 @@ def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tm
     assert "Where 1 sentence comes from; the file that Ada handed in names scripted as its writer" in browser.text
     assert "no longer in the text like this" not in browser.text
     changed = replace(backing, sentence="Etwas anderes.")
-    assert not changed.stands_in({}, kept.pair)
-    assert not backing.stands_in({}, None)
+    assert not changed.stands_in({}, kept.pair.quizzes)
+    assert not backing.stands_in({}, ())
 
 
 def _handed_in(staff: Staff, folder: Path, pair_id: str) -> Draft:
@@ -303,6 +312,70 @@ def test_a_draft_of_another_language_or_exam_is_refused(staff: Staff, tmp_path: 
     assert exam.exit_code == 2
     assert "is for 'content', and `--catalog` says 'mammography'" in exam.stderr
     assert all(each.name != "elsewhere" for each in staff.console.tools.workbench.drafts("content"))
+
+
+def test_a_draft_from_older_content_is_outdated_from_the_first_and_said_to_be(staff: Staff, tmp_path: Path) -> None:
+    base = staff.console.tools.candidate().base.catalogs["en"]
+    released = base.pairs[2]
+    older = released.model_copy(update={"answer": "Four hours without food."})
+    folder = replace(base, pairs=tuple(older if each is released else each for each in base.pairs))
+    found = find_pair(released.id, folder)
+    (tmp_path / "draft.yaml").write_text(_discussed(found, "No food for four hours.", "en"), encoding="utf-8")
+    browser = staff.logged_in("ada", "curator")
+
+    done = _submit(staff, tmp_path)
+
+    assert done.exit_code == 0, done.output
+    assert f"LOOK: pair {released.id} en was drafted from another text than what is released now" in done.stderr
+    browser.open(f"{CONSOLE}/pairs?warning=outdated")
+    assert released.id in [each.text for each in browser.page.all("code")]
+
+
+@pytest.mark.parametrize("where", ["catalog", "file"])
+def test_a_draft_knows_what_it_was_begun_with_also_when_it_is_discussed_again(
+    staff: Staff, tmp_path: Path, where: str
+) -> None:
+    base = staff.console.tools.candidate().base.catalogs["en"]
+    pair = base.pairs[0]
+    found = find_pair(pair.id, base)
+    if where == "file":
+        (tmp_path / "first.yaml").write_text(_discussed(found, "One.", "en"), encoding="utf-8")
+        found = read_draft(str(tmp_path / "first.yaml"))
+    (tmp_path / "draft.yaml").write_text(_discussed(found, "Two.", "en"), encoding="utf-8")
+
+    assert read_submission(tmp_path).base == {pair.id: pair_hash(pair)}
+
+
+def test_a_base_that_is_no_hash_is_one_line(staff: Staff, tmp_path: Path) -> None:
+    staff.person("ada", "curator")
+    done = _submit(staff, _draft(tmp_path / "d", "odd-base", base={"odd-base": "yesterday"}))
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "holds no draft of a pair (base.odd-base" in done.stderr
+
+
+def test_what_is_replaced_by_others_is_lost_as_what_is_left_out(tmp_path: Path) -> None:
+    exam = write_exam(tmp_path / "content", languages=("de",))
+    source = {"title": "Leitlinie", "publisher": "X", "year": 2024}
+    texts = {"easy_answer": "Leicht.", "sources": [source], "quizzes": [a_quiz("de"), a_quiz("de", "Zwei?")]}
+    extracts = [{"facet": "time", "text": "Kurz."}, {"facet": "time", "text": "Lang."}]
+    there = {"AT": {"answer": "Kurz. Lang.", "easy_answer": "Servus."}}
+    change_pairs(exam, "de", only="pain", answer="Kurz. Lang.", extracts=extracts, countries=there, **texts)
+    settings = Settings(data=tmp_path / "data")
+    pair = load_catalog(exam, "de").pair("pain")
+    others = {
+        "easy_answer": None,
+        "sources": (pair.sources[0].model_copy(update={"title": "Anderes"}),),
+        "quizzes": tuple(Quiz.model_validate(a_quiz("de", each)) for each in ("Drei?", "Vier?")),
+        "extracts": tuple(each.model_copy(update={"text": f"{each.text} Neu."}) for each in pair.extracts),
+        "countries": {"AT": pair.countries["AT"].model_copy(update={"easy_answer": None})},
+    }
+
+    (line,) = losses(str(exam), [HandedIn("de", pair.model_copy(update=others), "m")], settings=settings)
+
+    said = "2 of 2 extracts, 2 of 2 quizzes, 1 of 1 sources, easy_answer, countries.AT.easy_answer"
+    assert f"pair pain de loses {said}." in line
+    assert losses(str(exam), [HandedIn("de", pair, "m")], settings=settings) == []
 
 
 def test_variants_that_a_draft_lacks_are_said_aloud_and_a_discussed_pair_keeps_them(

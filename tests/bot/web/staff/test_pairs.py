@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import create_engine
 
 from bot.adapters.sql_workbench import SqlWorkbench
-from bot.catalog.catalog import Variant, load_catalog, locate
+from bot.catalog.catalog import Variant, load_catalog, locate, pair_hash
 from bot.catalog.edge import Author
 from bot.editorial.pair_fields import BadFields, Typed, fields_of
 from bot.editorial.word_diff import word_diff
-from bot.editorial.workbench import Draft, Signature, pair_hash
+from bot.editorial.workbench import Draft, Signature
 from bot.web.middleware import CONSOLE
 from tests.bot.release.exams import change_pairs, write_exam
 from tests.bot.web.browser import Browser

@@ -10,7 +10,9 @@ import pytest
 from sqlalchemy import Engine, insert
 
 from bot.adapters.sql_tables import TurnRow
+from bot.catalog.catalog import Pair
 from bot.catalog.quiz import Quiz
+from bot.editorial.workbench import Draft
 from bot.web.middleware import CONSOLE
 from tests.bot.quizzes import a_quiz
 from tests.bot.release.exams import change_pairs, write_exam
@@ -49,6 +51,41 @@ def test_who_edits_sees_the_quizzes_of_a_pair_and_takes_one_out(quizzed: Staff) 
     browser.open(f"{CONSOLE}/pairs/pain")
     assert "Remove this question" in browser.text
     assert browser.text.count(FIRST["context"]) == 1
+
+
+def questions(staff: Staff, pair_id: str) -> list[str]:
+    pair = staff.console.tools.candidate().pair("de", pair_id)
+    assert pair is not None
+    return [each.question for each in pair.quizzes]
+
+
+def test_quizzes_of_a_new_pair_live_through_a_draft_that_lacks_something(quizzed: Staff) -> None:
+    tools, browser = quizzed.console.tools, quizzed.logged_in("wanda", "curator")
+    pair = Pair.model_validate({"id": "new", "question": "Und?", "answer": "Ja.", "quizzes": [FIRST, SECOND]})
+    tools.workbench.save(
+        Draft("content", "de", "new", pair.model_dump(mode="json")), by=quizzed.person("wanda"), now=now()
+    )
+
+    browser.open(f"{CONSOLE}/pairs/new")
+    save(browser, de__answer="", unfinished="yes")
+    assert ("de", "new") in tools.candidate().unfinished
+    assert SECOND["question"] in browser.text
+    save(browser, de__question="Und dann?", unfinished="yes")
+    save(browser, de__answer="Doch.")
+
+    assert questions(quizzed, "new") == [FIRST["question"], SECOND["question"]]
+
+
+def test_a_quiz_that_was_taken_out_does_not_come_back_by_a_draft_that_lacks_something(quizzed: Staff) -> None:
+    browser = quizzed.logged_in("wanda", "curator")
+    browser.open(f"{CONSOLE}/pairs/pain")
+    save(browser, **{f"de.quizzes.drop.{HASH}": "yes"})
+    save(browser, de__answer="", unfinished="yes")
+    assert FIRST["context"] in browser.text
+    assert browser.text.count("Remove this question") == 1
+    save(browser, de__answer="Wieder ganz.")
+
+    assert questions(quizzed, "pain") == [SECOND["question"]]
 
 
 def test_who_signs_reads_every_text_of_a_quiz_and_what_goes(quizzed: Staff) -> None:
