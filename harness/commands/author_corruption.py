@@ -45,8 +45,8 @@ def corruption(
         tasks = {f"c{number}": conversation_task(texts, one, exam=exam) for number, one in enumerate(read, 1)}
         content = hash_of(*(task.material for task in tasks.values()), exam, texts.model_dump_json())
         identity = {"kind": "corruption", "content": content, "levels": levels, "turns": str(material.turns)}
-        out, to_file = material.patients_folder("corruption", [one.id for one in read]), material.patient_text_to_file
-        study = Study(out, "corruption", identity, asking, True, to_file)
+        out = material.patients_folder("corruption", [one.id for one in read])
+        study = Study(out, "corruption", identity, asking, material.words)
         done, provenance = study.carry_on(lambda: corruption_experiment(tasks, wanted, turns=material.turns))
         sections = texts.tasks["summary"].sections
         rows = table_of(list(done.values()), sections, wanted)

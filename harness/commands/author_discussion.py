@@ -14,7 +14,7 @@ import typer
 import yaml
 from pydantic import Field, ValidationError
 
-from bot import BadData, Settings, SummaryFolders, UserFixable, friendly_errors, load_catalog, locate, plain_text
+from bot import BadData, Settings, SummaryFolders, friendly_errors, load_catalog, locate, plain_text
 from harness.authoring.discussion.composition import Authorship, composition_of
 from harness.authoring.discussion.content import as_draft, conversation_task, find_pair, pair_task, read_draft
 from harness.authoring.discussion.conversation import read_conversation
@@ -44,9 +44,9 @@ from harness.authoring.discussion.short_answers import (
 from harness.authoring.discussion.texts import Section, Task, load_texts
 from harness.authoring.working import Work, together
 from harness.authoring.workshop import Workshop
-from harness.commands.authoring import carry_on, keep_closed, require_host
+from harness.commands.authoring import OURS, PERHAPS_PATIENTS, Words, carry_on
 from harness.commands.options import ModelOptions
-from harness.console import counted, plain_console, plain_table, printable
+from harness.console import plain_console, plain_table, printable
 from harness.files import (
     Record,
     as_document,
@@ -99,6 +99,11 @@ class Material:
     ] = None
     turns: Turns = MOST_TURNS
     patient_text_to_file: ToFile = False
+
+    @property
+    def words(self) -> Words:
+        """Whose words a conversation holds: a patient's, for files only where the user says so."""
+        return Words(patients=True, to_file=self.patient_text_to_file)
 
     def folder(self) -> Path:
         """Return where work goes on that is about no patient."""
@@ -222,14 +227,13 @@ def discuss(
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A work in its folder: what it is, whether it holds patients' words, and who is asked."""
+    """A work in its folder: what it is, who is asked, and whose words are put to them."""
 
     out: Path
     title: str
     identity: Mapping[str, str]
     asking: ModelOptions
-    patient_text: bool = False
-    to_file: bool = False
+    words: Words = OURS
 
     def carry_on(self, work: Callable[[], Work[T]]) -> tuple[T, Provenance]:
         """Go on with a work as far as answers reach; where prompts wait, say so and exit.
@@ -238,35 +242,15 @@ class Study:
             UserFixable: Patients' words would leave to where nobody allowed it.
         """
         prompts: dict[str, str] = {}
-        self._require_allowed()
+        self.words.require_allowed(self.asking)
         workshop = Workshop.open(self.out, self.identity, lambda: noting(work(), prompts))
-        asking = keep_closed(self.out, self.asking) if self.patient_text else self.asking
-        if self.patient_text and not asking.live and not self.to_file:
-            waiting = workshop.go_on(asking.answers or ()).waiting
-            if waiting:
-                raise UserFixable(
-                    f"{counted(len(waiting), 'prompt')} with a patient's words would be written to {self.out}. If that "
-                    "is agreed with your data protection officer, give `--patient-text-to-file`; or ask a model with "
-                    "`--model` at a host that KLARTEXT_ALLOW_PATIENT_TEXT_TO names."
-                )
-        advanced = carry_on(workshop, asking)
+        advanced = carry_on(workshop, self.asking, self.words)
         result: Any = advanced.result
-        return result, Provenance.of(self.title, advanced, prompts, live=asking.live)
-
-    def _require_allowed(self) -> None:
-        """Raise UserFixable where patients' words would go to a host, or into a file, that nobody allowed."""
-        if not self.patient_text:
-            return
-        require_host(self.asking)
-        if self.asking.store is not None and not self.to_file:
-            raise UserFixable(
-                f"{self.asking.store} would hold answers about a patient, and is not deleted with the conversation. "
-                "Leave `--store` out, or give `--patient-text-to-file`."
-            )
+        return result, Provenance.of(self.title, advanced, prompts, live=self.asking.live)
 
     def write(self, name: str, text: str) -> None:
         with writing(self.out / name, "Choose another `--out`."):
-            (replace_private_text if self.patient_text else replace_text)(self.out / name, text)
+            (replace_private_text if self.words.patients else replace_text)(self.out / name, text)
 
 
 def hash_of(*parts: str) -> str:
@@ -308,8 +292,8 @@ def _discuss_summary(path: Path, material: Material, decision: Decision, asking:
     task = conversation_task(load_texts(language), conversation, exam=exam.name)
     name = hash_of(conversation.id)
     identity = _identity("summary", name, task, material.turns)
-    out, to_file = material.patients_folder("summary", [conversation.id]), material.patient_text_to_file
-    study = Study(out, f"summary {name}", identity, asking, True, to_file)
+    out = material.patients_folder("summary", [conversation.id])
+    study = Study(out, f"summary {name}", identity, asking, material.words)
 
     done, provenance = _decided(study, task, lambda choice: summarise(task, choice, turns=material.turns), decision)
     page = _write_discussed(study, task, done, provenance, language)
@@ -461,7 +445,9 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
     ]
     texts = load_texts(material.lang or run_texts.language)
     content = hash_of(repr(disputes), texts.model_dump_json())
-    study = Study(material.folder(), f"dispute {run.name}", {"kind": "discuss dispute", "content": content}, asking)
+    identity = {"kind": "discuss dispute", "content": content}
+    # Questions of a suite may once have been a patient's.
+    study = Study(material.folder(), f"dispute {run.name}", identity, asking, PERHAPS_PATIENTS)
     _warn_of_equal_votes(asking)
     done, provenance = study.carry_on(lambda: advise(texts, disputes, verdicts=VERDICTS))
     study.write(RESULT, as_document(advice_record(done, provenance)))

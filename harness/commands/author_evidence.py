@@ -1,4 +1,4 @@
-"""`klartext author draft`, `draft-study`, `submit`: pairs from documents, what finds them, and the console's queue."""
+"""`klartext author draft` and `draft-study`: pairs from documents, and what finds them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ from bot import (
     plain_text,
 )
 from harness.commands import options
-from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on, keep_closed, require_host
+from harness.commands.authoring import INCOMPLETE, OURS, PERHAPS_PATIENTS, Words, WorkPath, carry_on
 from harness.commands.options import ModelOptions
 from harness.console import counted, plain_console, plain_table
 from harness.files import as_document, control_in, unreadable, writing
 from harness.patients.prompts import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from harness.authoring.evidence.documents import Collection
     from harness.authoring.evidence.drafting import Drafter, Part
     from harness.authoring.evidence.retrieval import Reach, Retriever
@@ -160,7 +158,7 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
 
     with friendly_errors():
         off, question = search.left_out, wanted.asked
-        require_host(asking)  # the question may be in a patient's own words
+        PERHAPS_PATIENTS.require_allowed(asking)  # the question may be in a patient's own words
         catalog = load_catalog(locate(wanted.catalog), wanted.lang)
         pair_id = _pair_id(wanted.id_, catalog) or id_for(question, catalog)
         settings = Settings.from_environment()
@@ -178,7 +176,7 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
             + search.models(retriever),
         }
         workshop = Workshop.open(out, identity, lambda: drafter.draft(plan))
-        advanced = carry_on(workshop, keep_closed(out, asking))
+        advanced = carry_on(workshop, asking, PERHAPS_PATIENTS)
         if advanced.result is None:
             raise ValueError("a work that waits for nothing has a result")
         near = nearest_pairs(question, catalog, encoder)
@@ -211,6 +209,23 @@ class StudySet:
         bool, typer.Option("--filters", help="Measure the relevance and usefulness filters instead (asks a model).")
     ] = False
 
+    @property
+    def file(self) -> Path:
+        from harness.authoring.evidence.study import questions_file
+
+        return self.questions or questions_file(self.lang)
+
+    @property
+    def words(self) -> Words:
+        """Whose words are asked: those of a site's own set may be patients'."""
+        return OURS if self.questions is None else PERHAPS_PATIENTS
+
+    def targets(self, retriever: Retriever) -> list[Target]:
+        """Read the set; raise BadData where it does not fit the documents."""
+        from harness.authoring.evidence.study import load_targets, spread
+
+        return spread(load_targets(self.file, retriever.passages), self.limit)
+
 
 def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking: ModelOptions) -> None:
     """Measure what each part of the retrieval is worth: recall@k and MRR, with each part switched off.
@@ -225,38 +240,38 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
 
     with friendly_errors():
         off = search.left_out
-        if study.questions is not None:
-            require_host(asking)  # they may be in patients' own words
+        study.words.require_allowed(asking)
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
         tell_left_out(collection)
-        file = study.questions or studies.questions_file(study.lang)
-        targets = studies.spread(studies.load_targets(file, retriever.passages), study.limit)
         drafter = search.drafter(study.lang, collection, retriever)
         if study.filters:
-            _study_filters(targets, search, drafter, out, asking)
+            _study_filters(study, search, drafter, out, asking)
             return
+        targets = study.targets(retriever)
         queries = {
             each.id: Queries(each.question, glossary=with_glossary(each.question, drafter.glossary)) for each in targets
         }
         asks = asking.live or asking.by_file
         models: set[str] = set()
+        identity = {
+            "work": "evidence study",
+            "documents": collection.digest,
+            "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
+            "prompts": drafter.texts.digest,
+            "without": ", ".join(sorted(off)),
+        }
+        # Also where nobody is asked: the folder's results must not take the place of other work's.
+        workshop = Workshop.open(out, identity, lambda: studies.augmented(drafter, targets, off))
         if asks:
-            identity = {
-                "work": "evidence study",
-                "documents": collection.digest,
-                "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
-                "prompts": drafter.texts.digest,
-                "without": ", ".join(sorted(off)),
-            }
-            workshop = Workshop.open(out, identity, lambda: studies.augmented(drafter, targets, off))
-            advanced = carry_on(workshop, asking)
+            advanced = carry_on(workshop, asking, study.words)
             models = set(advanced.models.values())
             for target, found in zip(targets, advanced.result or [], strict=True):
                 queries[target.id] = replace(found, glossary=queries[target.id].glossary)
         rows = [studies.measured(row, targets, queries) for row in studies.configurations(retriever, model=asks)]
         about = [
-            f"{counted(len(targets), 'question')} of {file.name}, {counted(len(retriever.passages), 'passage')} of "
+            f"{counted(len(targets), 'question')} of {study.file.name}, "
+            f"{counted(len(retriever.passages), 'passage')} of "
             f"{counted(len(collection.documents), 'document')} in {collection.folder.name}",
             f"encoder {search.models(retriever)}; rewriting and expansion by {', '.join(sorted(models)) or 'nobody'}",
         ]
@@ -291,13 +306,14 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
 
 
 def _study_filters(
-    targets: Sequence[Target], search: RetrieverOptions, drafter: Drafter, out: Path, asking: ModelOptions
+    study: StudySet, search: RetrieverOptions, drafter: Drafter, out: Path, asking: ModelOptions
 ) -> None:
     """Have what is found filtered for all questions, and count what is kept."""
     from harness.authoring.evidence import filters
     from harness.authoring.workshop import Workshop
 
     off, retriever = search.left_out, drafter.retriever
+    targets = study.targets(retriever)
     if {"relevance", "usefulness"} <= off:
         raise BadData("`--without relevance --without usefulness` leaves no filter to measure. Leave one of them.")
     passages = hash_of([{"id": each.id, "text": each.with_heading} for each in retriever.passages])
@@ -309,7 +325,7 @@ def _study_filters(
         "plan": f"{sorted(off)}, {search.width}, {search.keep}, {search.late}; {search.models(retriever)}",
     }
     workshop = Workshop.open(out, identity, lambda: filters.refined(drafter, targets, search.reach, off))
-    advanced = carry_on(workshop, asking)
+    advanced = carry_on(workshop, asking, study.words)
     rows = filters.filter_rows(targets, advanced.result or [], off)
     about = [
         f"{counted(len(targets), 'question')}; in {len(rows[0].kept)} of them a passage that answers was found among "

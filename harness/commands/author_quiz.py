@@ -14,7 +14,7 @@ from pydantic import Field
 
 from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder, plain_text
 from harness.commands import options
-from harness.commands.authoring import WorkPath, carry_on, keep_closed, require_host
+from harness.commands.authoring import OURS, PERHAPS_PATIENTS, WorkPath, carry_on
 from harness.console import counted, plain_console, plain_table, print_json
 from harness.files import Record, read_record, unreadable
 
@@ -174,13 +174,10 @@ def quiz(
             "topics": str(manner.topics),
         }
         hashes: dict[str, str] = {}
-        of_patients = not all(case.pair_id for case in cases)  # a text of a file may be about one
-        if of_patients:
-            require_host(asking)
+        words = OURS if all(case.pair_id for case in cases) else PERHAPS_PATIENTS  # a text of a file may be about one
+        words.require_allowed(asking)
         workshop = Workshop.open(out, identity, lambda: noted(making.all(cases), hashes))
-        if of_patients:
-            asking = keep_closed(out, asking)
-        advanced = carry_on(workshop, asking)
+        advanced = carry_on(workshop, asking, words)
         tracks = advanced.result or []
         judged = [*by_model(tracks), *read_forms(manner.forms or (), tracks)]
         groups = {"all": tracks}

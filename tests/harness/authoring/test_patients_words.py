@@ -22,12 +22,14 @@ from harness.authoring.working import Ask, advance, ask
 from harness.authoring.working import Work as Working
 from harness.console import plain_console, plain_table, print_json
 from harness.files import without_markup
-from harness.llm.batch_files import ModelAnswer
+from harness.llm.batch_files import ModelAnswer, holds_patient_text
 from harness.llm.batch_service import BatchService, Patience
 from harness.llm.scores import json_objects
 from harness.llm.store import AnswerStore
 from harness.llm.work_folder import WorkFolder
 from tests.harness.authoring.authoring import RECORDED, author
+from tests.harness.inprocess import harness
+from tests.harness.llm.batch.batch_server import batch_server
 
 CONVERSATION = RECORDED / "discussion-summary-de" / "conversation.json"
 QUESTION = "Ich heiße Erika Muster, darf ich mit Eliquis kommen?"
@@ -115,32 +117,83 @@ def test_a_proxy_of_the_environment_gets_no_text_that_is_embedded_and_no_batch(
     assert proxied == []
 
 
-def test_what_is_embedded_follows_no_redirect(tmp_path: Path) -> None:
+@contextmanager
+def sent_on(target: str) -> Iterator[str]:
+    """Run an endpoint that sends whoever asks it on to another."""
+
     class Elsewhere(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(307)
-            self.send_header("Location", f"{target}/embeddings")
+            self.send_header("Location", target + self.path.removeprefix("/v1"))
             self.send_header("Content-Length", "0")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
             pass
 
-    with scripted_endpoint(lambda _: "") as other:
-        target = other.url
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            settings = Settings(data=tmp_path, embeddings_url=f"http://127.0.0.1:{server.server_port}/v1")
-            with pytest.raises(UserFixable, match="answered 307"):
-                OpenAIEncoder("scripted", settings).encode([QUESTION])
-        finally:
-            server.shutdown()
-            thread.join()
-            server.server_close()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_what_is_embedded_follows_no_redirect(tmp_path: Path) -> None:
+    with (
+        scripted_endpoint(lambda _: "") as other,
+        sent_on(other.url) as url,
+        pytest.raises(UserFixable, match="answered 307"),
+    ):
+        OpenAIEncoder("scripted", Settings(data=tmp_path, embeddings_url=url)).encode([QUESTION])
     assert other.requests == []
+
+
+def test_an_upload_of_prompts_follows_no_redirect(tmp_path: Path) -> None:
+    with (
+        batch_server(dict) as other,
+        sent_on(other.url) as url,
+        BatchService.open(Settings(data=tmp_path, model_url=url), Patience(tries=1)) as service,
+        pytest.raises(UserFixable, match="answered 307"),
+    ):
+        service.upload("mark", b"{}\n", look_first=False)
+    assert other.log == []
+
+
+@pytest.mark.parametrize("kind", ["summary", "draft", "case"])
+def test_a_file_of_prompts_with_patients_words_is_handed_to_no_host_that_was_not_named(
+    tmp_path: Path, kind: str
+) -> None:
+    (case := tmp_path / "case.txt").write_text("Frau Muster, 40, tastet einen Knoten.", encoding="utf-8")
+    given: dict[str, tuple[str | Path, ...]] = {
+        "summary": ("discuss", "summary", CONVERSATION, "--patient-text-to-file"),
+        "draft": ("draft", "--question", QUESTION, "--documents", "mammography-de"),
+        "case": ("quiz", "--case", case, "--rubric", "exam"),
+    }
+    out, prompts = tmp_path / "o", tmp_path / "p.jsonl"
+    data = {"KLARTEXT_DATA": str(tmp_path / "data")}
+    waiting = author(*given[kind], "--out", out, "--prompts", prompts, environ=data)
+    assert waiting.exit_code == 1, waiting.output
+
+    for file in (prompts, out / "prompts.jsonl"):
+        copied = tmp_path / "copied" / "elsewhere.jsonl"
+        copied.parent.mkdir(exist_ok=True)
+        copied.write_bytes(file.read_bytes())
+        strange = {**data, "KLARTEXT_MODEL_URL": "https://models.example/v1"}
+        refused = harness("batch", copied, "--out", tmp_path / "answers.jsonl", environ=strange)
+        assert refused.exit_code == 2
+        assert "KLARTEXT_ALLOW_PATIENT_TEXT_TO=models.example" in refused.stderr
+        assert not copied.with_suffix(".batch.json").exists()
+
+
+def test_a_file_of_prompts_without_patients_words_goes_to_any_host(tmp_path: Path) -> None:
+    waiting = author("discuss", "pair", "pain", "--out", tmp_path / "o")
+    assert waiting.exit_code == 1, waiting.output
+    assert not holds_patient_text(tmp_path / "o" / "prompts.jsonl")
 
 
 def test_a_question_of_a_patient_goes_to_no_host_that_was_not_named(tmp_path: Path) -> None:
