@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -217,6 +218,39 @@ def test_a_draft_lies_in_a_closed_folder_and_its_prompts_in_a_closed_file(tmp_pa
     assert done.exit_code == 1, done.output
     assert "Erika" in prompts.read_text(encoding="utf-8")
     assert (mode(out), mode(prompts), mode(out / "prompts.jsonl")) == (0o700, 0o600, 0o600)
+
+
+def test_questions_of_a_run_and_of_a_sites_own_set_may_be_patients_words(tmp_path: Path) -> None:
+    run = shutil.copytree(RECORDED / "discussion-dispute-de" / "run", tmp_path / "run")
+    line = '{"id": "q%d", "question": "Wo parke ich?", "passages": [{"document": "hausinformation.txt", "quote": "Parkhaus Nord"}]}\n'
+    (questions := tmp_path / "set.jsonl").write_text("".join(line % number for number in range(5)), encoding="utf-8")
+    strange = {"KLARTEXT_MODEL_URL": "https://models.example/v1", "KLARTEXT_DATA": str(tmp_path / "data")}
+    for number, given in enumerate(
+        (
+            ("discuss", "dispute", run),
+            ("draft-study", "--documents", "mammography-de", "--questions", questions),
+            ("draft-study", "--documents", "mammography-de", "--questions", questions, "--filters"),
+        )
+    ):
+        out = tmp_path / f"o{number}"
+        refused = author(*given, "--out", out, "--model", "m", environ=strange)
+        assert refused.exit_code == 2
+        assert "KLARTEXT_ALLOW_PATIENT_TEXT_TO=models.example" in refused.stderr
+        assert not out.exists()
+
+    with scripted_endpoint(lambda _: "nothing usable") as server:
+        environ = {**strange, "KLARTEXT_MODEL_URL": server.url}
+        out = tmp_path / "o1"
+        out.mkdir(0o755)
+        done = author(*given[:-1], "--out", out, "--model", "m", "--retries", "0", environ=environ)
+    assert done.exit_code == 0, done.output
+    assert (mode(out), (out / "answers.db").exists()) == (0o700, True)
+    assert not (tmp_path / "data" / "answers.db").exists()
+
+    out = tmp_path / "o0"
+    waiting = author("discuss", "dispute", run, "--out", out, environ=strange)
+    assert waiting.exit_code == 1, waiting.output
+    assert holds_patient_text(out / "prompts.jsonl")
 
 
 def test_a_conversation_is_no_text_that_a_pair_can_hold_to(tmp_path: Path) -> None:
