@@ -14,10 +14,10 @@ import typer
 import yaml
 from pydantic import Field, ValidationError
 
-from bot import BadData, Settings, SummaryFolders, friendly_errors, load_catalog, locate, plain_text
+from bot import BadData, Settings, friendly_errors, load_catalog, locate, make_summaries, plain_text
 from harness.authoring.discussion.composition import Authorship, composition_of
 from harness.authoring.discussion.content import as_draft, conversation_task, find_pair, pair_task, read_draft
-from harness.authoring.discussion.conversation import read_conversation
+from harness.authoring.discussion.conversation import Conversation, read_conversation
 from harness.authoring.discussion.dialogue import MOST_TURNS, Choice, Discussed, improve, summarise
 from harness.authoring.discussion.rating_form import FORM, rating_form
 from harness.authoring.discussion.report import (
@@ -116,10 +116,18 @@ class Material:
 
         Raises:
             BadData: `--out` is elsewhere, and nobody said that files may hold patients' words.
+            UserFixable: `--out` is another conversation's.
         """
-        folders = SummaryFolders.in_data(Settings.from_environment().data)
+        folders = make_summaries(Settings.from_environment())
         if self.out is None or folders.holds(self.out):
-            return folders.claim(kind, conversations, name=self.out.name if self.out is not None else "")
+            out = folders.claim(kind, conversations, name=self.out.name if self.out is not None else "")
+            if not folders.goes_by_itself(out):
+                typer.echo(
+                    f"The database does not have this conversation, so {out} is not deleted with it: delete it "
+                    "yourself by then.",
+                    err=True,
+                )
+            return out
         if not self.patient_text_to_file:
             raise BadData(
                 f"{self.out} is outside of {folders.place}, where what is made of a conversation is deleted with it. "
@@ -306,19 +314,31 @@ def _discuss_summary(path: Path, material: Material, decision: Decision, asking:
     name = decision.accepted_by.strip()
     why_not = _why_not_final(study, task, done, page, decision)
     authorship = Authorship(provenance.who, now, "" if why_not else name, settings.fhir.patient_system)
-    resource = composition_of(conversation, task.sections, done.final, authorship)
+    resource = composition_of(conversation, task.sections, done.final, authorship, language)
     study.write(COMPOSITION, as_document(resource))
     typer.echo(f"{study.out / COMPOSITION}: a FHIR Composition, {resource['status']}")
     if name and why_not:
         raise BadData(why_not)
     if decision.send is not None:
-        if SummaryFolders.sent_as(study.out) == "final" and resource["status"] != "final":
-            raise BadData("A final summary of this conversation has been sent. Send another with `--send final` only.")
-        from bot.commands.fhir import send_composition  # what it builds on is slow to import
+        _send(study, conversation, resource, exam, settings)
 
-        host = send_composition(resource, conversation.id, exam, settings)
-        SummaryFolders.note_sent(study.out, status=resource["status"], at=resource["date"], host=host)
-        typer.echo(f"The summary is on {host}, {resource['status']}. It is not deleted there with the conversation.")
+
+def _send(study: Study, conversation: Conversation, resource: dict[str, Any], exam: Path, settings: Settings) -> None:
+    """Put a summary on the FHIR server; never a preliminary one in the place of a final one, whichever folder sent it.
+
+    It is noted in the data folder, also where the work goes on elsewhere: who erases the conversation is told.
+    """
+    folders = make_summaries(settings)
+    known = [study.out, *folders.of(conversation.id)]
+    if resource["status"] != "final" and any(folders.sent_as(each) == "final" for each in known):
+        raise BadData("A final summary of this conversation has been sent. Send another with `--send final` only.")
+    noted = {study.out} if folders.holds(study.out) else {study.out, folders.claim("summary", [conversation.id])}
+    from bot.commands.fhir import send_composition  # what it builds on is slow to import
+
+    host = send_composition(resource, conversation.id, exam, settings)
+    for each in noted:
+        folders.note_sent(each, status=resource["status"], at=resource["date"], host=host)
+    typer.echo(f"The summary is on {host}, {resource['status']}. It is not deleted there with the conversation.")
 
 
 def _why_not_final(study: Study, task: Task, done: Discussed, page: str, decision: Decision) -> str:
