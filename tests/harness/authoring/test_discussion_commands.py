@@ -145,6 +145,17 @@ def test_a_summary_is_once_on_the_fhir_server_as_it_was_sent_last(
     assert "A final summary of this conversation has been sent." in later.output
 
 
+def test_what_is_sent_from_a_folder_elsewhere_is_noted_where_the_conversation_is_erased(
+    tmp_path: Path, fhir: str
+) -> None:
+    made = ("--accept", "all", *by_files(SUMMARY), "--out", tmp_path / "elsewhere", "--patient-text-to-file")
+    sent = summary(tmp_path, *made, "--send", "preliminary", KLARTEXT_FHIR_URL=emptied(fhir))
+
+    assert sent.exit_code == 0, sent.output
+    (folder,) = (tmp_path / "data" / "summaries").iterdir()
+    assert json.loads((folder / "sent.json").read_text(encoding="utf-8"))["status"] == "preliminary"
+
+
 def test_a_summary_goes_into_the_namespaces_of_the_site(summarised: Path, tmp_path: Path, fhir: str) -> None:
     site = tmp_path / "site.yaml"
     shipped = (data_folder("qa_pairs") / "site.yaml").read_text(encoding="utf-8")
