@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from bot import BadData, Settings, friendly_errors, load_catalog, locate, make_summaries, plain_text
 from harness.authoring.discussion.composition import Authorship, composition_of
@@ -50,7 +49,7 @@ from harness.console import plain_console, plain_table, printable
 from harness.files import (
     Record,
     as_document,
-    first_fault,
+    read_record,
     replace_private_text,
     replace_text,
     unreadable,
@@ -518,12 +517,9 @@ class OpenQuestions(Record):
 
 
 def _discuss_answers(path: Path, material: Material, asking: ModelOptions) -> None:
-    try:
-        asked = OpenQuestions.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadData(f"{path} cannot be read ({unreadable(error)}). Give questions with answers (YAML).") from error
-    except ValidationError as error:
-        raise BadData(f"{path} holds no questions with answers: {first_fault(error)}. Mend it.") from error
+    unread = f"{path} cannot be read ({{reason}}). Give questions with answers (YAML)."
+    strange = f"{path} holds no questions with answers: {{reason}}. Mend it."
+    asked = read_record(path, OpenQuestions, unread, invalid=strange)
     doubled = {one.id for one in asked.questions if [each.id for each in asked.questions].count(one.id) > 1}
     if doubled:
         raise BadData(f"{path} has the id {sorted(doubled)[0]!r} twice. Give each question its own.")

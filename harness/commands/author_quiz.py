@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,7 +83,7 @@ class QuizSource:
             else:
                 path = self._beside(entry.case)
                 case = Case(re.sub(r"[^\w.-]+", "-", path.stem), _text_of(path))
-            id_ = case.id if case.id not in found else f"{case.id}-{len(found) + 1}"
+            id_ = next(each for each in _ids(case.id, len(found) + 1) if each not in found)
             topic, point = entry.topic.strip(), entry.key_point.strip()
             found[id_] = Case(id_, case.text, topic, point, case.facets, case.pair_id)
         return list(found.values()), catalog
@@ -105,6 +106,12 @@ class QuizSource:
     def _beside(self, name: str) -> Path:
         """Return a file named in `--cases`: beside it, where it is not absolute."""
         return self.cases.parent / name if self.cases is not None else Path(name)
+
+
+def _ids(id_: str, start: int) -> Iterator[str]:
+    """Yield an id, and then the same with numbers from `start` on."""
+    yield id_
+    yield from (f"{id_}-{number}" for number in count(start))
 
 
 def _text_of(path: Path) -> str:

@@ -14,6 +14,8 @@ from harness.files import unreadable
 
 _NAMES = {"de": ("Patient/in", "Programm", "freigegebene Antwort"), "en": ("Patient", "Program", "approved answer")}
 _FINISHED = "completed"
+# Content with which the program asks the patient something: what they say to it cannot be read without these words.
+_ASKED = frozenset({"question", "quiz_context", "quiz_question", "quiz_option"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def read_conversation(path: Path) -> Conversation:
     """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = unreadable(error) if isinstance(error, OSError | UnicodeDecodeError) else "it is no JSON"
         raise BadData(f"{path} cannot be read ({why}). {_REMEDY}") from error
     if isinstance(record, dict) and isinstance(record.get("conversations"), list):
@@ -97,7 +99,7 @@ def _lines(turn: Mapping[str, Any], language: str) -> Iterator[tuple[str, str]]:
     parts = reply["parts"] if isinstance(reply, dict) else []
     shown: dict[str, None] = {}
     for part in parts:
-        if part["kind"] == "Content":
+        if part["kind"] == "Content" and part.get("field") not in _ASKED:
             shown[f"[{approved}: {part['pair_id']}]"] = None
         elif part.get("text") and part.get("key") != "sample_label":
             shown[" ".join(str(part["text"]).split())] = None

@@ -179,6 +179,20 @@ def test_a_tuned_file_that_is_none_or_of_another_encoder_is_one_line(tmp_path: P
         Tuned.read(tmp_path / "nowhere.npz", "hash")
 
 
+def test_a_damaged_tuned_file_is_one_line_wherever_it_is_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "tuned.npz"
+    Tuned("hash", np.eye(4, dtype=np.float32), "x").write(file)
+    whole = file.read_bytes()
+    refused = 0
+    for at in range(0, len(whole) - 3, 3):
+        file.write_bytes(whole[:at] + bytes(255 - each for each in whole[at : at + 3]) + whole[at + 3 :])
+        try:
+            Tuned.read(file, "hash")
+        except BadData:
+            refused += 1
+    assert refused > len(whole) / 6
+
+
 @pytest.mark.parametrize(
     ("questions", "message"),
     [
