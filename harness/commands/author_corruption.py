@@ -1,4 +1,4 @@
-"""`klartext author corruption` and `forms`: the experiment of the paper, and what raters say of both texts."""
+"""`klartext author corruption` and `forms`: how much of a spoiled summary is mended, and what raters say of texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def corruption(
     asking: ModelOptions,
     levels: Annotated[str, typer.Option("--levels", help="How much is corrupted, of 10.")] = ",".join(map(str, LEVELS)),
 ) -> None:
-    """Corrupt summaries, have them corrected in one pass and by discussion, and compare concepts (table 1)."""
+    """Corrupt summaries, have them corrected in one pass and by discussion, and compare their concepts."""
     with friendly_errors():
         wanted = _levels(levels)
         if material.basis is not None:
@@ -92,7 +92,7 @@ def forms(
     ],
     lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the forms.")] = "de",
 ) -> None:
-    """Count what raters said in filled forms (`form-NAME.csv`): preferred, captured, agreed, harmful (figure 2)."""
+    """Count what raters said in filled forms (`form-NAME.csv`): preferred, captured, agreed, harmful."""
     with friendly_errors():
         texts = load_texts(lang).form
         found: list[tuple[Path, bool]] = []

@@ -539,7 +539,7 @@ def _discuss_answers(path: Path, material: Material, asking: ModelOptions) -> No
 
 
 def _show_compared(done: Sequence[Compared]) -> None:
-    shown = plain_table("Answers to open questions (table 3)", "answer", "exact", "similar", "questions")
+    shown = plain_table("Answers to open questions", "answer", "exact", "similar", "questions")
     for number, name in enumerate(("five votes", "after the discussion")):
         exact = [one.exact[number] for one in done if one.exact[number] is not None]
         similar = [value for one in done if (value := one.similar[number]) is not None]

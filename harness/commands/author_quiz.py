@@ -151,7 +151,7 @@ def quiz(
     asking: options.ModelOptions,
     json_: options.Json = False,
 ) -> None:
-    """Make multiple-choice questions from pairs or cases: begin, answer, criticise, correct; then the tables."""
+    """Draft multiple-choice questions from approved answers or cases; a model criticises and corrects them."""
     from harness.authoring.quiz.asking import QuizPrompts, hash_of_record, load_texts
     from harness.authoring.quiz.bank import LateInteraction, load_bank, load_outline
     from harness.authoring.quiz.blind import blind_table, by_model, read_forms

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +24,13 @@ class Conversation:
     Attributes:
         id: As it is stored.
         language: Of its last turn.
-        begun: When.
         patient: Pseudonym; empty where none was given.
-        order: Accession number or order, where the link named one; empty else.
         lines: (who, text), in their order. Approved answers are named by their pair, not repeated.
     """
 
     id: str
     language: str
-    begun: datetime
     patient: str
-    order: str
     lines: tuple[tuple[str, str], ...]
 
     def as_text(self) -> str:
@@ -83,9 +78,7 @@ def _conversation(record: Mapping[str, Any], path: Path) -> Conversation:
     return Conversation(
         id=str(record["id"]),
         language=language,
-        begun=datetime.fromisoformat(str(opened.get("begun") or turns[0]["at"])),
         patient=str(opened.get("patient") or ""),
-        order=str(opened.get("accession") or opened.get("order") or ""),
         lines=lines,
     )
 

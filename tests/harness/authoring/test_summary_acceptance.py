@@ -100,7 +100,7 @@ def test_a_summary_says_whether_it_goes_with_its_conversation(tmp_path: Path) ->
 
     conversation = read_conversation(CONVERSATION)
     migrate_database(settings)
-    make_records(settings).begin(StoredConversation(conversation.id, conversation.begun, "de", "page"))
+    make_records(settings).begin(StoredConversation(conversation.id, datetime(2026, 11, 26, tzinfo=UTC), "de", "page"))
 
     assert said not in summary(tmp_path).stderr
     assert make_summaries(settings).goes_by_itself(folder_of(tmp_path))
