@@ -4,7 +4,6 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 `bot.interview` says which names are for others.
 """
 
-from bot.adapters.summary_folders import SummaryFolders
 from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate, pair_hash
 from bot.catalog.exchange.question_set import read_question_set
@@ -21,7 +20,7 @@ from bot.sentences.telephones import strange_telephones
 from bot.settings import Settings
 from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, plain_text, sanitise, seen, words
 from bot.text import sentences as split_sentences
-from bot.wiring import make_encoder
+from bot.wiring import make_encoder, make_summaries
 
 __all__ = [
     "MAX_CHARACTERS",
@@ -41,7 +40,6 @@ __all__ = [
     "Quiz",
     "Response",
     "Settings",
-    "SummaryFolders",
     "Unreachable",
     "UserFixable",
     "data_folder",
@@ -52,6 +50,7 @@ __all__ = [
     "locate",
     "make_encoder",
     "make_private_database",
+    "make_summaries",
     "measure",
     "pair_hash",
     "plain_text",

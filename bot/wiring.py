@@ -408,8 +408,15 @@ def make_keeper(settings: Settings) -> Keeper:
 
 
 def make_summaries(settings: Settings) -> SummaryFolders:
-    """Return the folders of what models wrote about conversations."""
-    return SummaryFolders.in_data(settings.data)
+    """Return the folders of what models wrote about conversations; they go with those of the settings' database."""
+
+    def has(conversation: str) -> bool:
+        if settings.database_url is None and not (settings.data / "klartext.db").exists():
+            return False  # and none is made for that
+        records = _database(settings)
+        return records.conversation(conversation) is not None or bool(records.turns(conversation))
+
+    return SummaryFolders.in_data(settings.data, settings.database_url, has)
 
 
 def make_presence(settings: Settings) -> Presence:

@@ -195,7 +195,11 @@ def load_yaml(path: Path) -> Any:
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(EINVAL, "it is no regular file")
-    text = path.read_text(encoding="utf-8")
+    return parse_yaml(path.read_text(encoding="utf-8"))
+
+
+def parse_yaml(text: str) -> Any:
+    """Return what YAML says; raise yaml.YAMLError, also where its loader breaks in other ways."""
     try:
         return yaml.safe_load(text)
     except RecursionError:

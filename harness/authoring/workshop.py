@@ -59,7 +59,9 @@ class Workshop(Generic[T]):
 
     def _take(self, given: Sequence[Path]) -> int:
         """Keep the answers to what this work asks."""
-        known: dict[str, ModelAnswer] = {**read_answers(list(given)), **self.folder.answers()}
+        own = self.folder.answers()
+        good = {id_: answer for id_, answer in own.items() if not answer.problem}
+        known: dict[str, ModelAnswer] = {**own, **read_answers(list(given)), **good}
         reached = advance(self.work(), known)
-        asked = {*reached.models, *(one.id for one in reached.waiting), *self.folder.answers()}
+        asked = {*reached.models, *(one.id for one in reached.waiting), *own}
         return self.folder.take(given, belongs=asked.__contains__)

@@ -1,4 +1,4 @@
-"""`klartext author corruption` and `forms`: the experiment of the paper, and what raters say of both texts."""
+"""`klartext author corruption` and `forms`: how much of a spoiled summary is mended, and what raters say of texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def corruption(
     asking: ModelOptions,
     levels: Annotated[str, typer.Option("--levels", help="How much is corrupted, of 10.")] = ",".join(map(str, LEVELS)),
 ) -> None:
-    """Corrupt summaries, have them corrected in one pass and by discussion, and compare concepts (table 1)."""
+    """Corrupt summaries, have them corrected in one pass and by discussion, and compare their concepts."""
     with friendly_errors():
         wanted = _levels(levels)
         if material.basis is not None:
@@ -45,8 +45,8 @@ def corruption(
         tasks = {f"c{number}": conversation_task(texts, one, exam=exam) for number, one in enumerate(read, 1)}
         content = hash_of(*(task.material for task in tasks.values()), exam, texts.model_dump_json())
         identity = {"kind": "corruption", "content": content, "levels": levels, "turns": str(material.turns)}
-        out, to_file = material.patients_folder("corruption", [one.id for one in read]), material.patient_text_to_file
-        study = Study(out, "corruption", identity, asking, True, to_file)
+        out = material.patients_folder("corruption", [one.id for one in read])
+        study = Study(out, "corruption", identity, asking, material.words)
         done, provenance = study.carry_on(lambda: corruption_experiment(tasks, wanted, turns=material.turns))
         sections = texts.tasks["summary"].sections
         rows = table_of(list(done.values()), sections, wanted)
@@ -95,7 +95,7 @@ def forms(
     ],
     lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the forms.")] = "de",
 ) -> None:
-    """Count what raters said in filled forms (`form-NAME.csv`): preferred, captured, agreed, harmful (figure 2)."""
+    """Count what raters said in filled forms (`form-NAME.csv`): preferred, captured, agreed, harmful."""
     with friendly_errors():
         texts = load_texts(lang).form
         found: list[tuple[Path, bool]] = []

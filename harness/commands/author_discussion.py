@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from bot import BadData, Settings, SummaryFolders, UserFixable, friendly_errors, load_catalog, locate, plain_text
+from bot import BadData, Settings, friendly_errors, load_catalog, locate, make_summaries, plain_text
 from harness.authoring.discussion.composition import Authorship, composition_of
 from harness.authoring.discussion.content import as_draft, conversation_task, find_pair, pair_task, read_draft
-from harness.authoring.discussion.conversation import read_conversation
+from harness.authoring.discussion.conversation import Conversation, read_conversation
 from harness.authoring.discussion.dialogue import MOST_TURNS, Choice, Discussed, improve, summarise
 from harness.authoring.discussion.rating_form import FORM, rating_form
 from harness.authoring.discussion.report import (
@@ -45,13 +44,13 @@ from harness.authoring.discussion.short_answers import (
 from harness.authoring.discussion.texts import Section, Task, load_texts
 from harness.authoring.working import Work, together
 from harness.authoring.workshop import Workshop
-from harness.commands.authoring import carry_on, keep_closed, require_host
+from harness.commands.authoring import OURS, PERHAPS_PATIENTS, Words, carry_on
 from harness.commands.options import ModelOptions
-from harness.console import counted, plain_console, plain_table, printable
+from harness.console import plain_console, plain_table, printable
 from harness.files import (
     Record,
     as_document,
-    first_fault,
+    read_record,
     replace_private_text,
     replace_text,
     unreadable,
@@ -101,6 +100,11 @@ class Material:
     turns: Turns = MOST_TURNS
     patient_text_to_file: ToFile = False
 
+    @property
+    def words(self) -> Words:
+        """Whose words a conversation holds: a patient's, for files only where the user says so."""
+        return Words(patients=True, to_file=self.patient_text_to_file)
+
     def folder(self) -> Path:
         """Return where work goes on that is about no patient."""
         if self.out is None:
@@ -112,10 +116,18 @@ class Material:
 
         Raises:
             BadData: `--out` is elsewhere, and nobody said that files may hold patients' words.
+            UserFixable: `--out` is another conversation's.
         """
-        folders = SummaryFolders.in_data(Settings.from_environment().data)
+        folders = make_summaries(Settings.from_environment())
         if self.out is None or folders.holds(self.out):
-            return folders.claim(kind, conversations, name=self.out.name if self.out is not None else "")
+            out = folders.claim(kind, conversations, name=self.out.name if self.out is not None else "")
+            if not folders.goes_by_itself(out):
+                typer.echo(
+                    f"The database does not have this conversation, so {out} is not deleted with it: delete it "
+                    "yourself by then.",
+                    err=True,
+                )
+            return out
         if not self.patient_text_to_file:
             raise BadData(
                 f"{self.out} is outside of {folders.place}, where what is made of a conversation is deleted with it. "
@@ -223,14 +235,13 @@ def discuss(
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A work in its folder: what it is, whether it holds patients' words, and who is asked."""
+    """A work in its folder: what it is, who is asked, and whose words are put to them."""
 
     out: Path
     title: str
     identity: Mapping[str, str]
     asking: ModelOptions
-    patient_text: bool = False
-    to_file: bool = False
+    words: Words = OURS
 
     def carry_on(self, work: Callable[[], Work[T]]) -> tuple[T, Provenance]:
         """Go on with a work as far as answers reach; where prompts wait, say so and exit.
@@ -239,35 +250,15 @@ class Study:
             UserFixable: Patients' words would leave to where nobody allowed it.
         """
         prompts: dict[str, str] = {}
-        self._require_allowed()
+        self.words.require_allowed(self.asking)
         workshop = Workshop.open(self.out, self.identity, lambda: noting(work(), prompts))
-        asking = keep_closed(self.out, self.asking) if self.patient_text else self.asking
-        if self.patient_text and not asking.live and not self.to_file:
-            waiting = workshop.go_on(asking.answers or ()).waiting
-            if waiting:
-                raise UserFixable(
-                    f"{counted(len(waiting), 'prompt')} with a patient's words would be written to {self.out}. If that "
-                    "is agreed with your data protection officer, give `--patient-text-to-file`; or ask a model with "
-                    "`--model` at a host that KLARTEXT_ALLOW_PATIENT_TEXT_TO names."
-                )
-        advanced = carry_on(workshop, asking)
+        advanced = carry_on(workshop, self.asking, self.words)
         result: Any = advanced.result
-        return result, Provenance.of(self.title, advanced, prompts, live=asking.live)
-
-    def _require_allowed(self) -> None:
-        """Raise UserFixable where patients' words would go to a host, or into a file, that nobody allowed."""
-        if not self.patient_text:
-            return
-        require_host(self.asking)
-        if self.asking.store is not None and not self.to_file:
-            raise UserFixable(
-                f"{self.asking.store} would hold answers about a patient, and is not deleted with the conversation. "
-                "Leave `--store` out, or give `--patient-text-to-file`."
-            )
+        return result, Provenance.of(self.title, advanced, prompts, live=self.asking.live)
 
     def write(self, name: str, text: str) -> None:
         with writing(self.out / name, "Choose another `--out`."):
-            (replace_private_text if self.patient_text else replace_text)(self.out / name, text)
+            (replace_private_text if self.words.patients else replace_text)(self.out / name, text)
 
 
 def hash_of(*parts: str) -> str:
@@ -311,8 +302,8 @@ def _discuss_summary(path: Path, material: Material, decision: Decision, asking:
     task = conversation_task(load_texts(language), conversation, exam=exam.name)
     name = hash_of(conversation.id)
     identity = _identity("summary", name, task, material.turns)
-    out, to_file = material.patients_folder("summary", [conversation.id]), material.patient_text_to_file
-    study = Study(out, f"summary {name}", identity, asking, True, to_file)
+    out = material.patients_folder("summary", [conversation.id])
+    study = Study(out, f"summary {name}", identity, asking, material.words)
 
     done, provenance = _decided(study, task, lambda choice: summarise(task, choice, turns=material.turns), decision)
     page = _write_discussed(study, task, done, provenance, language)
@@ -325,19 +316,31 @@ def _discuss_summary(path: Path, material: Material, decision: Decision, asking:
     name = decision.accepted_by.strip()
     why_not = _why_not_final(study, task, done, page, decision)
     authorship = Authorship(provenance.who, now, "" if why_not else name, settings.fhir.patient_system)
-    resource = composition_of(conversation, task.sections, done.final, authorship)
+    resource = composition_of(conversation, task.sections, done.final, authorship, language)
     study.write(COMPOSITION, as_document(resource))
     typer.echo(f"{study.out / COMPOSITION}: a FHIR Composition, {resource['status']}")
     if name and why_not:
         raise BadData(why_not)
     if decision.send is not None:
-        if SummaryFolders.sent_as(study.out) == "final" and resource["status"] != "final":
-            raise BadData("A final summary of this conversation has been sent. Send another with `--send final` only.")
-        from bot.commands.fhir import send_composition  # what it builds on is slow to import
+        _send(study, conversation, resource, exam, settings)
 
-        host = send_composition(resource, conversation.id, exam, settings)
-        SummaryFolders.note_sent(study.out, status=resource["status"], at=resource["date"], host=host)
-        typer.echo(f"The summary is on {host}, {resource['status']}. It is not deleted there with the conversation.")
+
+def _send(study: Study, conversation: Conversation, resource: dict[str, Any], exam: Path, settings: Settings) -> None:
+    """Put a summary on the FHIR server; never a preliminary one in the place of a final one, whichever folder sent it.
+
+    It is noted in the data folder, also where the work goes on elsewhere: who erases the conversation is told.
+    """
+    folders = make_summaries(settings)
+    known = [study.out, *folders.of(conversation.id)]
+    if resource["status"] != "final" and any(folders.sent_as(each) == "final" for each in known):
+        raise BadData("A final summary of this conversation has been sent. Send another with `--send final` only.")
+    noted = {study.out} if folders.holds(study.out) else {study.out, folders.claim("summary", [conversation.id])}
+    from bot.commands.fhir import send_composition  # what it builds on is slow to import
+
+    host = send_composition(resource, conversation.id, exam, settings)
+    for each in noted:
+        folders.note_sent(each, status=resource["status"], at=resource["date"], host=host)
+    typer.echo(f"The summary is on {host}, {resource['status']}. It is not deleted there with the conversation.")
 
 
 def _why_not_final(study: Study, task: Task, done: Discussed, page: str, decision: Decision) -> str:
@@ -466,7 +469,9 @@ def _discuss_disputes(run: Path, material: Material, asking: ModelOptions) -> No
     ]
     texts = load_texts(material.lang or run_texts.language)
     content = hash_of(repr(disputes), texts.model_dump_json())
-    study = Study(material.folder(), f"dispute {run.name}", {"kind": "discuss dispute", "content": content}, asking)
+    identity = {"kind": "discuss dispute", "content": content}
+    # Questions of a suite may once have been a patient's.
+    study = Study(material.folder(), f"dispute {run.name}", identity, asking, PERHAPS_PATIENTS)
     _warn_of_equal_votes(asking)
     done, provenance = study.carry_on(lambda: advise(texts, disputes, verdicts=VERDICTS))
     study.write(RESULT, as_document(advice_record(done, provenance)))
@@ -517,12 +522,9 @@ class OpenQuestions(Record):
 
 
 def _discuss_answers(path: Path, material: Material, asking: ModelOptions) -> None:
-    try:
-        asked = OpenQuestions.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadData(f"{path} cannot be read ({unreadable(error)}). Give questions with answers (YAML).") from error
-    except ValidationError as error:
-        raise BadData(f"{path} holds no questions with answers: {first_fault(error)}. Mend it.") from error
+    unread = f"{path} cannot be read ({{reason}}). Give questions with answers (YAML)."
+    strange = f"{path} holds no questions with answers: {{reason}}. Mend it."
+    asked = read_record(path, OpenQuestions, unread, invalid=strange)
     doubled = {one.id for one in asked.questions if [each.id for each in asked.questions].count(one.id) > 1}
     if doubled:
         raise BadData(f"{path} has the id {sorted(doubled)[0]!r} twice. Give each question its own.")
@@ -542,7 +544,7 @@ def _discuss_answers(path: Path, material: Material, asking: ModelOptions) -> No
 
 
 def _show_compared(done: Sequence[Compared]) -> None:
-    shown = plain_table("Answers to open questions (table 3)", "answer", "exact", "similar", "questions")
+    shown = plain_table("Answers to open questions", "answer", "exact", "similar", "questions")
     for number, name in enumerate(("five votes", "after the discussion")):
         exact = [one.exact[number] for one in done if one.exact[number] is not None]
         similar = [value for one in done if (value := one.similar[number]) is not None]

@@ -1,4 +1,4 @@
-"""`klartext author draft`, `draft-study`, `submit`: pairs from documents, what finds them, and the console's queue."""
+"""`klartext author draft` and `draft-study`: pairs from documents, and what finds them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bot import (
     plain_text,
 )
 from harness.commands import options
-from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on, keep_closed, require_host
+from harness.commands.authoring import INCOMPLETE, OURS, PERHAPS_PATIENTS, Words, WorkPath, carry_on
 from harness.commands.options import ModelOptions
 from harness.console import counted, plain_console, plain_table
 from harness.files import as_document, control_in, unreadable, writing
@@ -162,7 +162,7 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
 
     with friendly_errors():
         off, question = search.left_out, wanted.asked
-        require_host(asking)  # the question may be in a patient's own words
+        PERHAPS_PATIENTS.require_allowed(asking)  # the question may be in a patient's own words
         catalog = load_catalog(locate(wanted.catalog), wanted.lang)
         pair_id = _pair_id(wanted.id_, catalog) or id_for(question, catalog)
         settings = Settings.from_environment()
@@ -180,7 +180,7 @@ def draft(wanted: Wanted, search: RetrieverOptions, out: WorkPath, asking: Model
             + search.models(retriever),
         }
         workshop = Workshop.open(out, identity, lambda: drafter.draft(plan))
-        advanced = carry_on(workshop, keep_closed(out, asking))
+        advanced = carry_on(workshop, asking, PERHAPS_PATIENTS)
         if advanced.result is None:
             raise ValueError("a work that waits for nothing has a result")
         near = nearest_pairs(question, catalog, encoder)
@@ -241,6 +241,11 @@ class StudySet:
         if self.alone and {"relevance", "usefulness"} & off:
             raise BadData("`--alone` compares both filters with one, and one is left out. Drop `--alone`.")
 
+    @property
+    def words(self) -> Words:
+        """Whose words are asked: those of a site's own set may be patients'."""
+        return OURS if self.questions is None else PERHAPS_PATIENTS
+
 
 def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking: ModelOptions) -> None:
     """Measure what each part of the retrieval is worth: recall@k and MRR, with each part switched off.
@@ -256,31 +261,31 @@ def draft_study(study: StudySet, search: RetrieverOptions, out: WorkPath, asking
     with friendly_errors():
         off = search.left_out
         study.require_measured(off)
-        if study.questions is not None:
-            require_host(asking)  # they may be in patients' own words
+        study.words.require_allowed(asking)
         encoder = make_encoder(search.encoder, Settings.from_environment())
         collection, retriever = search.open(encoder)
         tell_left_out(collection)
-        targets = study.targets(retriever)
         drafter = search.drafter(study.lang, collection, retriever)
         if study.filters:
             _study_filters(study, search, drafter, out, asking)
             return
+        targets = study.targets(retriever)
         queries = {
             each.id: Queries(each.question, glossary=with_glossary(each.question, drafter.glossary)) for each in targets
         }
         asks = asking.live or asking.by_file
         models: set[str] = set()
+        identity = {
+            "work": "evidence study",
+            "documents": collection.digest,
+            "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
+            "prompts": drafter.texts.digest,
+            "without": ", ".join(sorted(off)),
+        }
+        # Also where nobody is asked: the folder's results must not take the place of other work's.
+        workshop = Workshop.open(out, identity, lambda: studies.augmented(drafter, targets, off))
         if asks:
-            identity = {
-                "work": "evidence study",
-                "documents": collection.digest,
-                "questions": hash_of([{"id": each.id, "question": each.question} for each in targets]),
-                "prompts": drafter.texts.digest,
-                "without": ", ".join(sorted(off)),
-            }
-            workshop = Workshop.open(out, identity, lambda: studies.augmented(drafter, targets, off))
-            advanced = carry_on(workshop, asking)
+            advanced = carry_on(workshop, asking, study.words)
             models = set(advanced.models.values())
             for target, found in zip(targets, advanced.result or [], strict=True):
                 queries[target.id] = replace(found, glossary=queries[target.id].glossary)
@@ -352,7 +357,7 @@ def _study_filters(
         found = yield from filters.refined(drafter, targets, search.reach, off)
         return found, (yield from filters.useful_alone(drafter, targets, found)) if study.alone else None
 
-    advanced = carry_on(Workshop.open(out, identity, work), asking)
+    advanced = carry_on(Workshop.open(out, identity, work), asking, study.words)
     if advanced.result is None:
         raise ValueError("a work that waits for nothing has a result")
     rows = filters.filter_rows(targets, advanced.result[0], off, advanced.result[1])

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from pydantic import Field
 
 from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder, plain_text
 from harness.commands import options
-from harness.commands.authoring import WorkPath, carry_on, keep_closed, require_host
+from harness.commands.authoring import OURS, PERHAPS_PATIENTS, WorkPath, carry_on
 from harness.console import counted, plain_console, plain_table, print_json
 from harness.files import Record, read_record, unreadable
 
@@ -82,7 +83,7 @@ class QuizSource:
             else:
                 path = self._beside(entry.case)
                 case = Case(re.sub(r"[^\w.-]+", "-", path.stem), _text_of(path))
-            id_ = case.id if case.id not in found else f"{case.id}-{len(found) + 1}"
+            id_ = next(each for each in _ids(case.id, len(found) + 1) if each not in found)
             topic, point = entry.topic.strip(), entry.key_point.strip()
             found[id_] = Case(id_, case.text, topic, point, case.facets, case.pair_id)
         return list(found.values()), catalog
@@ -105,6 +106,12 @@ class QuizSource:
     def _beside(self, name: str) -> Path:
         """Return a file named in `--cases`: beside it, where it is not absolute."""
         return self.cases.parent / name if self.cases is not None else Path(name)
+
+
+def _ids(id_: str, start: int) -> Iterator[str]:
+    """Yield an id, and then the same with numbers from `start` on."""
+    yield id_
+    yield from (f"{id_}-{number}" for number in count(start))
 
 
 def _text_of(path: Path) -> str:
@@ -144,7 +151,7 @@ def quiz(
     asking: options.ModelOptions,
     json_: options.Json = False,
 ) -> None:
-    """Make multiple-choice questions from pairs or cases: begin, answer, criticise, correct; then the tables."""
+    """Draft multiple-choice questions from approved answers or cases; a model criticises and corrects them."""
     from harness.authoring.quiz.asking import QuizPrompts, hash_of_record, load_texts
     from harness.authoring.quiz.bank import LateInteraction, load_bank, load_outline
     from harness.authoring.quiz.blind import blind_table, by_model, read_forms
@@ -174,13 +181,10 @@ def quiz(
             "topics": str(manner.topics),
         }
         hashes: dict[str, str] = {}
-        of_patients = not all(case.pair_id for case in cases)  # a text of a file may be about one
-        if of_patients:
-            require_host(asking)
+        words = OURS if all(case.pair_id for case in cases) else PERHAPS_PATIENTS  # a text of a file may be about one
+        words.require_allowed(asking)
         workshop = Workshop.open(out, identity, lambda: noted(making.all(cases), hashes))
-        if of_patients:
-            asking = keep_closed(out, asking)
-        advanced = carry_on(workshop, asking)
+        advanced = carry_on(workshop, asking, words)
         tracks = advanced.result or []
         judged = [*by_model(tracks), *read_forms(manner.forms or (), tracks)]
         groups = {"all": tracks}

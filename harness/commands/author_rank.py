@@ -75,7 +75,7 @@ class RankMeans:
     ] = "embedding"
     encoder: options.Encoder = "embedded"
     folds: Annotated[int, typer.Option("--folds", min=2, max=20, help="Parts of the pairs, each tested once.")] = 4
-    shuffle: Annotated[int, typer.Option("--shuffle", help="Fixes folds, noise, and letters of the form.")] = 0
+    shuffle: Annotated[int, typer.Option("--shuffle", min=0, help="Fixes folds, noise, and letters of the form.")] = 0
     ranks: Annotated[
         list[Path] | None,
         typer.Option("--ranks", help="`form.csv` filled in by a person; repeatable.", metavar="FILE"),

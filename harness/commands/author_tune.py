@@ -83,7 +83,12 @@ def draft_tune(lesson: Lesson, out: WorkPath, asking: ModelOptions) -> None:
 
 def _course(lesson: Lesson, retriever: Retriever, targets: Sequence[Target], out: Path, asking: ModelOptions) -> Course:
     from harness.authoring.evidence import teaching
+    from harness.authoring.workshop import NOTE, Workshop
+    from harness.llm.work_folder import WorkFolder
 
+    if lesson.teach != "model":  # nobody is asked, and yet the results must not take the place of other work's
+        identity = {"work": "evidence tuning", "teach": lesson.teach, "passages": _hash(retriever), "lang": lesson.lang}
+        WorkFolder.claim(out, identity, note=NOTE)
     if lesson.teach == "pairs":
         return teaching.by_pairs(load_catalog(locate(lesson.catalog), lesson.lang), retriever.encoder)
     if lesson.teach == "questions":
@@ -91,13 +96,11 @@ def _course(lesson: Lesson, retriever: Retriever, targets: Sequence[Target], out
     if lesson.teach == "sentences":
         return teaching.by_sentences(retriever)
     from harness.authoring.evidence.study import load_targets
-    from harness.authoring.workshop import Workshop
-    from harness.patients.prompts import hash_of
 
     texts = teaching.load_teaching(lesson.lang)
     identity = {
         "work": "evidence teaching",
-        "passages": hash_of([{"id": each.id, "text": each.with_heading} for each in retriever.passages]),
+        "passages": _hash(retriever),
         "prompts": texts.digest,
     }
     made = carry_on(Workshop.open(out, identity, lambda: teaching.asked_of(retriever.passages, texts)), asking).result
@@ -105,6 +108,12 @@ def _course(lesson: Lesson, retriever: Retriever, targets: Sequence[Target], out
         lines = "".join(f"{each.model_dump_json()}\n" for each in made or ())
         (out / MADE).write_text(lines, encoding="utf-8")
     return teaching.by_targets("questions of a model", load_targets(out / MADE, retriever.passages), retriever)
+
+
+def _hash(retriever: Retriever) -> str:
+    from harness.patients.prompts import hash_of
+
+    return hash_of([{"id": each.id, "text": each.with_heading} for each in retriever.passages])
 
 
 def _write(tuning: Tuning, about: Sequence[str], out: Path) -> None:

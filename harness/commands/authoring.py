@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from bot import Settings
+from bot import Settings, UserFixable
 from harness.console import counted, plain_console
 from harness.files import writing
 from harness.patients.prompts import AGAIN
@@ -27,33 +27,75 @@ WorkPath = Annotated[
 ]
 
 
-def require_host(asking: ModelOptions) -> None:
-    """Raise UserFixable when the model that would be asked is at a host that may not receive patients' words."""
-    settings = Settings.from_environment()
-    if asking.live and settings.model_url:
-        settings.require_patient_text_allowed(settings.model_url)
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Whose words a work puts to a model, and so where they may go: the one gate of all that `author` asks.
 
-
-def keep_closed(out: Path, asking: ModelOptions) -> ModelOptions:
-    """Close a folder of work with patients' words to other users, and have answers kept in it and in no common store.
-
-    Only a folder that was claimed for the work is closed: in another one lies what belongs to others.
+    Attributes:
+        patients: They are a patient's, or may be: a question that a curator types in, one that a run once took from a
+            chat. They go to hosts only that may have them, also by `klartext harness batch`; the folder is closed to
+            other users; answers are kept in it and in no common store.
+        to_file: Whether they may lie in files of prompts, and in a store elsewhere, which nobody deletes with the
+            conversation. Of a conversation, which is a patient's for certain, the user has to say so.
     """
-    with writing(out / "work.json", "Choose another `--out`."):
-        out.chmod(0o700)
-    return replace(asking, store=asking.store or out / "answers.db")
+
+    patients: bool = False
+    to_file: bool = True
+
+    def require_allowed(self, asking: ModelOptions) -> None:
+        """Raise UserFixable where patients' words would go to a host, or into a store, that nobody allowed.
+
+        To be called before anything is made: whoever is refused finds no folder.
+        """
+        if not self.patients:
+            return
+        settings = Settings.from_environment()
+        if asking.live and settings.model_url:
+            settings.require_patient_text_allowed(settings.model_url)
+        if asking.store is not None and not self.to_file:
+            raise UserFixable(
+                f"{asking.store} would hold answers about a patient, and is not deleted with the conversation. "
+                "Leave `--store` out, or give `--patient-text-to-file`."
+            )
+
+    def keep_closed(self, out: Path, asking: ModelOptions) -> ModelOptions:
+        """Close a folder of patients' words to other users, and have answers kept in it.
+
+        Only a folder that was claimed for the work is closed: in another one lies what belongs to others.
+        """
+        if not self.patients:
+            return asking
+        with writing(out / "work.json", "Choose another `--out`."):
+            out.chmod(0o700)
+        return replace(asking, store=asking.store or out / "answers.db")
+
+    def require_no_file(self, out: Path, waiting: int) -> None:
+        """Raise UserFixable where prompts would be written to a file that must not be."""
+        if self.patients and not self.to_file and waiting:
+            raise UserFixable(
+                f"{counted(waiting, 'prompt')} with a patient's words would be written to {out}. If that "
+                "is agreed with your data protection officer, give `--patient-text-to-file`; or ask a model with "
+                "`--model` at a host that KLARTEXT_ALLOW_PATIENT_TEXT_TO names."
+            )
 
 
-def carry_on(workshop: Workshop[T], asking: ModelOptions) -> Advanced[T]:
+OURS, PERHAPS_PATIENTS = Words(), Words(patients=True)
+
+
+def carry_on(workshop: Workshop[T], asking: ModelOptions, words: Words = OURS) -> Advanced[T]:
     """Go on with a work: with answers from files, and with a live model where `--model` names one.
 
     Raises:
-        UserFixable: The options contradict one another, or the model does not answer.
+        UserFixable: The options contradict one another, the model does not answer, or patients' words would go to where
+            nobody allowed it.
         typer.Exit: Prompts wait for answers (1); where they are, and what to do, has been said.
     """
     folder = workshop.folder
+    words.require_allowed(asking)
+    asking = words.keep_closed(folder.path, asking)
     if not asking.live:
         advanced = workshop.go_on(asking.answers or ())
+        words.require_no_file(folder.path, len(advanced.waiting))
     else:
         from harness.generation.answering import Asking  # openai and the store are slow to import
 
@@ -66,9 +108,10 @@ def carry_on(workshop: Workshop[T], asking: ModelOptions) -> Advanced[T]:
             advanced = workshop.go_on((), ask)
         finally:
             model.tell()
-    folder.leave(advanced.waiting, model=asking.written_for, temperature=asking.temperature)
+    marked = words.patients
+    folder.leave(advanced.waiting, model=asking.written_for, temperature=asking.temperature, patient_text=marked)
     if asking.prompts is not None:
-        asking.write(advanced.waiting)
+        asking.write(advanced.waiting, patient_text=marked)
     console = plain_console(soft_wrap=True)
     for id_, reason in advanced.unusable.items():
         console.print(f"No answer to {id_} could be used: {reason}.")

@@ -12,7 +12,8 @@ import typer
 from bot import Settings, friendly_errors
 from harness.commands import options
 from harness.console import counted
-from harness.llm.opening import require_openai
+from harness.llm.batch_files import holds_patient_text
+from harness.llm.opening import endpoint_of, require_openai
 from harness.llm.prices import in_words, load_prices, write_costs
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ def batch(
         state, table = waiting.state or file.with_suffix(".batch.json"), load_prices(prices)
         purse = Purse(table, budget) if budget is not None else None
         require_usable(out, state, file)
-        with BatchService.open(Settings.from_environment(), Patience(timeout_s=waiting.timeout)) as service:
+        settings = Settings.from_environment()
+        if holds_patient_text(file):
+            settings.require_patient_text_allowed(endpoint_of(settings))
+        with BatchService.open(settings, Patience(timeout_s=waiting.timeout)) as service:
             done = submit(file, state, service, BatchTerms(purse=purse), told=print)
             print(f"{counted(done.requests, 'request')} handed in.")
             while (stands := poll(state, service)).worth_waiting and waiting.wait:

@@ -17,7 +17,7 @@ import typer
 
 from bot import BadData, Catalog, data_folder, load_catalog, locate
 from harness.console import counted
-from harness.llm.batch_files import Exported, write_requests
+from harness.llm.batch_files import PATIENT_TEXT, Exported, write_requests
 from harness.llm.contract import ModelCall
 from harness.patients.prompts import Prompt, SuiteSize, build_prompts
 from harness.patients.vignettes import load_vignettes
@@ -190,13 +190,12 @@ class ModelOptions:
         """The model that written requests name."""
         return self.model or "gpt-4o"
 
-    def write(self, prompts: Sequence[Exported]) -> str:
-        """Write prompts to `--prompts`; return what to tell the user."""
+    def write(self, prompts: Sequence[Exported], *, patient_text: bool = False) -> str:
+        """Write prompts to `--prompts`, marked where they may hold patients' words; return what to tell the user."""
         if self.prompts is None:
             raise ValueError("there is no file to write to")
-        write_requests(
-            prompts, self.prompts, model=self.written_for, temperature=self.temperature, max_tokens=self.max_tokens
-        )
+        more = {"max_tokens": self.max_tokens, **(PATIENT_TEXT if patient_text else {})}
+        write_requests(prompts, self.prompts, model=self.written_for, temperature=self.temperature, more=more)
         return f"{counted(len(prompts), 'prompt')} in {self.prompts}"
 
     def call(self) -> ModelCall:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from bot import BadData
@@ -16,6 +17,9 @@ from harness.llm.contract import Message, Usage, usage_of
 MAX_REQUESTS = 50_000  # per batch
 MAX_BYTES = 200_000_000  # per input file
 ENDPOINT: Final = "/v1/chat/completions"
+# Stands in each request whose words are, or may be, a patient's: a file says so of itself, also when it is copied. The
+# field is the API's own, so that any endpoint takes it.
+PATIENT_TEXT: Final[Mapping[str, Any]] = {"user": "klartext-patient-text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,28 +102,38 @@ class Exported(Protocol):
 
 
 def as_batch_line(
-    prompt: Exported, *, model: str, temperature: float | None, max_tokens: int | None = None
+    prompt: Exported, *, model: str, temperature: float | None, more: Mapping[str, Any] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Return the request as one line of an OpenAI Batch input file."""
-    left_open = {"temperature": temperature, "max_tokens": max_tokens}
+    """Return the request as one line of an OpenAI Batch input file; `more` are fields beside, None leaves one open."""
+    left_open = {"temperature": temperature, **more}
     given = {name: value for name, value in left_open.items() if value is not None}
     body = {"model": model, "messages": prompt.messages, **given}
     return {"custom_id": prompt.id, "method": "POST", "url": ENDPOINT, "body": body}
 
 
 def write_requests(
-    prompts: Sequence[Exported], out: Path, *, model: str, temperature: float | None, max_tokens: int | None = None
+    prompts: Sequence[Exported],
+    out: Path,
+    *,
+    model: str,
+    temperature: float | None,
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Write prompts as a Batch input file, for this user alone: they may hold patients' words.
+    """Write prompts as a Batch input file, for this user alone: they may hold patients' words (`PATIENT_TEXT`).
 
     Raises:
         BadData: It cannot be written, or something else is there.
     """
     if not _holds_requests(out):
         raise BadData(f"{out} is there and holds no prompts, so it is not written over. Choose another file.")
-    lines = (as_batch_line(prompt, model=model, temperature=temperature, max_tokens=max_tokens) for prompt in prompts)
+    lines = (as_batch_line(prompt, model=model, temperature=temperature, more=more) for prompt in prompts)
     with writing(out):
         replace_private_text(out, as_lines(lines))
+
+
+def holds_patient_text(path: Path) -> bool:
+    """Say whether a request of a Batch input file is marked with `PATIENT_TEXT`; raise BadData as `read_requests`."""
+    return any(request["body"].items() >= PATIENT_TEXT.items() for _, request in read_requests(path))
 
 
 def _holds_requests(path: Path) -> bool:

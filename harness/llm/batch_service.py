@@ -65,7 +65,10 @@ class BatchService:
             max_retries=4,
             timeout=httpx2.Timeout(patience.timeout_s, connect=min(patience.timeout_s, 10)),
             # A proxy of the environment would read the prompts, which may hold patients' words.
-            http_client=openai.DefaultHttpxClient(trust_env=False, verify=httpx2.create_ssl_context()),
+            # A redirect would carry them to where nobody allowed.
+            http_client=openai.DefaultHttpxClient(
+                follow_redirects=False, trust_env=False, verify=httpx2.create_ssl_context()
+            ),
         ) as client:
             yield cls(client, url, patience)
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from bot import BadData
 from harness.files import append_durably, cut_unfinished, numbered_lines, private_opener, replace_private_text, writing
-from harness.llm.batch_files import Exported, ModelAnswer, read_answers, write_requests
+from harness.llm.batch_files import PATIENT_TEXT, Exported, ModelAnswer, read_answers, write_requests
 
 LONGEST_TOLD = 80  # characters of what differs between two works
 ANSWERS, PROMPTS = "answers.jsonl", "prompts.jsonl"
-# What may lie in a folder before work begins in it: whose it is, and results that took no model.
-BEFORE = frozenset({"conversations.json", "sent.json", "result.json", "result.md"})
+# What may lie in a folder before work begins in it: whose it is.
+BEFORE = frozenset({"conversations.json", "sent.json"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,15 @@ class WorkFolder:
             append_durably(stream, "".join(f"{line}\n" for line in fresh).encode())
         return len(fresh)
 
-    def leave(self, waiting: Sequence[Exported], *, model: str, temperature: float | None) -> None:
-        """Write the prompts that wait for answers; the file is empty when none does."""
-        write_requests(waiting, self.prompts_file, model=model, temperature=temperature)
+    def leave(
+        self, waiting: Sequence[Exported], *, model: str, temperature: float | None, patient_text: bool = False
+    ) -> None:
+        """Write the prompts that wait for answers; the file is empty when none does.
+
+        `patient_text`: they are marked, so that `klartext harness batch` sends them to a host that may have them only.
+        """
+        more = PATIENT_TEXT if patient_text else {}
+        write_requests(waiting, self.prompts_file, model=model, temperature=temperature, more=more)
 
 
 def _other(before: object, now: Mapping[str, str]) -> str:

@@ -48,14 +48,15 @@ class Authorship:
 
 
 def composition_of(
-    conversation: Conversation, sections: Sequence[Section], text: Sections, authorship: Authorship
+    conversation: Conversation, sections: Sequence[Section], text: Sections, authorship: Authorship, language: str
 ) -> dict[str, Any]:
     """Return the summary as a Composition; `final` with an attester only where a person accepts it.
+
+    `language`: of the text, which need not be the conversation's.
 
     Raises:
         BadData: A model of R4 refuses it.
     """
-    language = conversation.language
     draft = _DRAFT.get(language, _DRAFT["en"])
     if authorship.accepted_by:
         draft = _ACCEPTED.get(language, _ACCEPTED["en"]).format(authorship.accepted_by)

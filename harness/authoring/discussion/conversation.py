@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,8 @@ from harness.files import unreadable
 
 _NAMES = {"de": ("Patient/in", "Programm", "freigegebene Antwort"), "en": ("Patient", "Program", "approved answer")}
 _FINISHED = "completed"
+# Content with which the program asks the patient something: what they say to it cannot be read without these words.
+_ASKED = frozenset({"question", "quiz_context", "quiz_question", "quiz_option"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +24,13 @@ class Conversation:
     Attributes:
         id: As it is stored.
         language: Of its last turn.
-        begun: When.
         patient: Pseudonym; empty where none was given.
-        order: Accession number or order, where the link named one; empty else.
         lines: (who, text), in their order. Approved answers are named by their pair, not repeated.
     """
 
     id: str
     language: str
-    begun: datetime
     patient: str
-    order: str
     lines: tuple[tuple[str, str], ...]
 
     def as_text(self) -> str:
@@ -49,7 +46,7 @@ def read_conversation(path: Path) -> Conversation:
     """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = unreadable(error) if isinstance(error, OSError | UnicodeDecodeError) else "it is no JSON"
         raise BadData(f"{path} cannot be read ({why}). {_REMEDY}") from error
     if isinstance(record, dict) and isinstance(record.get("conversations"), list):
@@ -81,9 +78,7 @@ def _conversation(record: Mapping[str, Any], path: Path) -> Conversation:
     return Conversation(
         id=str(record["id"]),
         language=language,
-        begun=datetime.fromisoformat(str(opened.get("begun") or turns[0]["at"])),
         patient=str(opened.get("patient") or ""),
-        order=str(opened.get("accession") or opened.get("order") or ""),
         lines=lines,
     )
 
@@ -97,7 +92,7 @@ def _lines(turn: Mapping[str, Any], language: str) -> Iterator[tuple[str, str]]:
     parts = reply["parts"] if isinstance(reply, dict) else []
     shown: dict[str, None] = {}
     for part in parts:
-        if part["kind"] == "Content":
+        if part["kind"] == "Content" and part.get("field") not in _ASKED:
             shown[f"[{approved}: {part['pair_id']}]"] = None
         elif part.get("text") and part.get("key") != "sample_label":
             shown[" ".join(str(part["text"]).split())] = None

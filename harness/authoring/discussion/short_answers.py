@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from string import Template
+from string import Template, ascii_uppercase
 
 from bot import fold
 from harness.authoring.discussion.dialogue import Discussion, Ended, Turn, as_dialogue
@@ -226,6 +226,10 @@ def advise(
     return (yield from together([short_answer(texts, _as_case(texts, one, verdicts)) for one in disputes]))
 
 
+# A, B, … Z, AA, AB, …: one for each rater.
+_LETTERS = (*ascii_uppercase, *(first + second for first in ascii_uppercase for second in ascii_uppercase))
+
+
 def _as_case(texts: DiscussionTexts, dispute: Dispute, verdicts: tuple[str, ...]) -> ShortCase:
     said = texts.dispute
     labels = "\n".join(
@@ -235,7 +239,7 @@ def _as_case(texts: DiscussionTexts, dispute: Dispute, verdicts: tuple[str, ...]
             reason=f" ({', '.join(opinion.reasons)})" if opinion.reasons else "",
             comment=f": {opinion.comment}" if opinion.comment else "",
         )
-        for letter, opinion in zip("ABCDEFGH", dispute.opinions, strict=False)
+        for letter, opinion in zip(_LETTERS, dispute.opinions, strict=False)
     )
     case = Template(said.case).substitute(question=dispute.question, shown=dispute.shown, labels=labels)
     return ShortCase(dispute.id, case.strip(), said.asks, verdicts)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Any
 
 from pydantic import Field
 
@@ -200,8 +199,3 @@ def stops(answer: str) -> bool:
 
 def without_stop(answer: str) -> str:
     return _STOP.sub("", answer).strip()
-
-
-def as_record(text: Any) -> dict[str, str]:
-    """Return a text in sections as plain data."""
-    return dict(text)

@@ -19,8 +19,14 @@ from typing import Any
 import yaml
 
 from bot import BadData, MissingExtra, data_folder, seen
-from harness.authoring.evidence.hidden import drop_hidden_html, drop_hidden_word, without_comments
-from harness.files import unreadable, without_controls
+from harness.authoring.evidence.hidden import (
+    drop_hidden_html,
+    drop_hidden_word,
+    has_tracked_changes,
+    open_controls,
+    without_comments,
+)
+from harness.files import parse_yaml, unreadable, without_controls
 
 MOST_BYTES = 25_000_000  # of one file; a leaflet has a hundredth of it
 MOST_UNPACKED = 100_000_000  # bytes that a DOCX may come to
@@ -313,6 +319,9 @@ def _docx(path: Path, _: bytes) -> _Read:
         if unpacked > MOST_UNPACKED:
             raise Unreadable(f"it unpacks to {unpacked:,} bytes, and {MOST_UNPACKED:,} are the most")
         document = docx.Document(str(path))
+        if has_tracked_changes(document):
+            raise Unreadable("it holds tracked changes; accept or reject them in Word first")
+        open_controls(document)
         drop_hidden_word(document)
         for item in document.iter_inner_content():
             if isinstance(item, Table):
@@ -339,13 +348,18 @@ def _html(path: Path, raw: bytes) -> _Read:
         import trafilatura
     except ImportError as error:
         raise MissingExtra(feature="Reading HTML", extra="authoring") from error
-    page = trafilatura.load_html(_decoded(raw))
-    if page is None:
-        raise Unreadable("there is no text in it")
-    drop_hidden_html(page)
-    about = trafilatura.extract_metadata(deepcopy(page))
-    # Recall before precision: leaflets are pages without much around their text.
-    text = trafilatura.extract(page, output_format="markdown", favor_recall=True, include_comments=False)
+    try:
+        page = trafilatura.load_html(_decoded(raw))
+        if page is None:
+            raise Unreadable("there is no text in it")
+        drop_hidden_html(page)
+        about = trafilatura.extract_metadata(deepcopy(page))
+        # Recall before precision: leaflets are pages without much around their text.
+        text = trafilatura.extract(page, output_format="markdown", favor_recall=True, include_comments=False)
+    except Unreadable:
+        raise
+    except Exception as error:  # an odd page breaks its reader in many ways: nested too deeply, for example
+        raise Unreadable(f"it is no HTML that can be read ({type(error).__name__})") from error
     if not text:
         raise Unreadable("there is no text in it")
     publisher = about.sitename or about.author or ""
@@ -358,7 +372,7 @@ def _markdown(path: Path, raw: bytes) -> _Read:
     if text.startswith("---\n") and "\n---\n" in text[4:]:
         head, _, text = text[4:].partition("\n---\n")
         try:
-            read = yaml.safe_load(head)
+            read = parse_yaml(head)
         except yaml.YAMLError as error:
             raise Unreadable(f"its head cannot be read ({unreadable(error)})") from error
         said = read if isinstance(read, dict) else {}

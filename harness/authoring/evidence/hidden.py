@@ -1,4 +1,6 @@
-"""What a document holds and no reader sees: it may have been put there to be quoted. Taken out before text is read.
+"""What a document holds and no reader sees, taken out before text is read, and what is seen and not found there.
+
+What is hidden may have been put there to be quoted.
 
 Decided are the plain ways: attributes and simple rules of HTML, comments, hidden text of Word. What is white on white,
 or lies under a picture, is not.
@@ -70,6 +72,26 @@ def _drop(element: Any) -> None:
         else:
             before.tail = (before.tail or "") + element.tail
     parent.remove(element)
+
+
+def has_tracked_changes(document: Any) -> bool:
+    """Say whether words of a Word document are inserted, deleted or moved, and nobody has decided on that yet.
+
+    Neither state is the text: a "not" that somebody wants inserted may change what a sentence says.
+    """
+    changes = (f"{_WORD}{name}" for name in ("ins", "del", "moveFrom", "moveTo"))
+    return any(next(document.element.body.iter(change), None) is not None for change in changes)
+
+
+def open_controls(document: Any) -> None:
+    """Put what stands in controls, fields and tags of a Word document in their place, where its reader finds it."""
+    for name in ("sdt", "smartTag", "customXml", "fldSimple"):
+        for each in list(document.element.body.iter(f"{_WORD}{name}")):
+            is_empty = each.find(f"{_WORD}sdtPr/{_WORD}showingPlcHdr") is not None  # "Click to enter text"
+            held = each.find(f"{_WORD}sdtContent") if name == "sdt" else each
+            for child in list(held) if held is not None and not is_empty else ():
+                each.addprevious(child)
+            each.getparent().remove(each)
 
 
 def drop_hidden_word(document: Any) -> None:

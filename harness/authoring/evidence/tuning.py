@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -197,7 +196,7 @@ class Tuned:
             tuned = cls(str(about["encoder"]), change, str(about["taught_by"]), frozenset(map(str, about["seen"])))
         except OSError as error:
             raise BadData(f"`--tuned {path}` cannot be read ({unreadable(error)}). {_MAKE}") from error
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+        except Exception as error:  # a broken archive breaks its reader in many ways
             raise BadData(f"`--tuned {path}` is no tuned file. {_MAKE}") from error
         if tuned.encoder != encoder:
             raise BadData(

@@ -387,9 +387,12 @@ def _sections(text: str) -> dict[str, str]:
     return {key: "\n".join(lines).strip() for key, lines in found.items()}
 
 
-def _from_json(text: str) -> Mapping[str, Any]:
-    """Return the first JSON object of an answer with keys that are ours; empty where there is none."""
-    return next((each for each in json_objects(text)), {})
+def _from_json(text: str, *wanted: str) -> Mapping[str, Any]:
+    """Return the JSON object of an answer that has most of the keys wanted, the first of equals; empty without any.
+
+    Models also write others: an example of the form that is asked for, or what they thought.
+    """
+    return max(json_objects(text), key=lambda each: sum(key in each for key in wanted), default={})
 
 
 def _checked(text: str, part: str) -> str:
@@ -402,7 +405,7 @@ def _checked(text: str, part: str) -> str:
 
 
 def _read_part(text: str, step: Step) -> str:
-    said = _from_json(text).get(step)
+    said = _from_json(text, step).get(step)
     if isinstance(said, str):
         return _checked(said, step)
     sections = _sections(text)
@@ -414,7 +417,7 @@ def read_distractors(text: str, answer: str) -> tuple[str, ...]:
 
     The right answer among them, and options that come twice, are left out.
     """
-    said = _from_json(text).get("distractors")
+    said = _from_json(text, "distractors").get("distractors")
     sections = _sections(text)
     lines = said if isinstance(said, list) else (sections.get("distractors") or sections[""]).splitlines()
     kept: dict[str, str] = {}
@@ -429,7 +432,7 @@ def read_distractors(text: str, answer: str) -> tuple[str, ...]:
 
 def read_quiz(text: str) -> Quiz:
     """Read a whole quiz; raise Unusable when a part is missing."""
-    said = _from_json(text)
+    said = _from_json(text, *STEPS)
     parts = {part: str(said.get(part) or "") for part in STEPS[:3]}
     if not all(parts.values()):
         sections = _sections(text)
@@ -440,7 +443,7 @@ def read_quiz(text: str) -> Quiz:
 
 def read_attempt(text: str, options: tuple[str, ...], answer: str) -> Attempt:
     """Read which option was chosen, by its letter, else by its words; raise Unusable when that is not clear."""
-    said = _from_json(text)
+    said = _from_json(text, "answer", "reasoning")
     sections = _sections(text)
     chosen = _plain(str(said.get("answer") or sections.get("answer") or ""))
     reasoning = str(said.get("reasoning") or sections.get("reasoning") or sections[""]).strip()
@@ -476,7 +479,7 @@ def _option(chosen: str, options: Sequence[str]) -> str:
 
 def _read_topics(text: str, known: Mapping[str, str]) -> tuple[str, ...]:
     """Return topics of the checklist, at most five; others are left out."""
-    said = _from_json(text).get("topics")
+    said = _from_json(text, "topics").get("topics")
     lines = [str(each) for each in said] if isinstance(said, list) else text.splitlines()
     found = [known[name] for line in lines if (name := fold(_plain(_BULLET.sub("", line, count=1)))) in known]
     if not found:
@@ -485,14 +488,14 @@ def _read_topics(text: str, known: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _read_point(text: str) -> str:
-    said = _from_json(text).get("key_point")
+    said = _from_json(text, "key_point").get("key_point")
     first = next((line for line in text.splitlines() if line.strip()), "")
     return _checked(said if isinstance(said, str) else first.rpartition(":")[2], "key point")
 
 
 def read_preference(text: str) -> Preference:
     """Read a judgement; raise Unusable unless it says which is better and how difficult both are."""
-    said = _from_json(text)
+    said = _from_json(text, "better", "difficulty_a", "difficulty_b")
     better = fold(str(said.get("better") or ""))
     better = {"unentschieden": "tie", "gleich": "tie"}.get(better, better)
     if better not in ("a", "b", "tie"):

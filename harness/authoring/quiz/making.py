@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from statistics import fmean
 from typing import Any, Literal
 
@@ -126,10 +127,11 @@ class QuizMaking:
 
     def all(self, cases: Sequence[Case]) -> Work[list[Track]]:
         """Make the quizzes of all cases, side by side."""
-        found = yield from together([self._of_case(case) for case in cases])
+        taken = frozenset(case.id for case in cases)
+        found = yield from together([self._of_case(case, taken) for case in cases])
         return [track for tracks in found for track in tracks]
 
-    def _of_case(self, case: Case) -> Work[list[Track]]:
+    def _of_case(self, case: Case, taken: frozenset[str]) -> Work[list[Track]]:
         if case.topic:
             return [(yield from self._quiz(case.id, case, "person"))]
         topics = yield from ask(self.prompts.topics(f"topics/{case.id}", case, self.outline))
@@ -145,7 +147,9 @@ class QuizMaking:
             for topic, point in zip(chosen, points, strict=True)
             if point is not None
         ]
-        ids = [case.id if len(ready) == 1 else f"{case.id}-{number}" for number in range(1, len(ready) + 1)]
+        numbered = (f"{case.id}-{number}" for number in count(1))
+        free = (id_ for id_ in numbered if id_ not in taken)  # another case may have that id
+        ids = [case.id] if len(ready) == 1 else [next(free) for _ in ready]
         return (yield from together([self._quiz(id_, one, "model") for id_, one in zip(ids, ready, strict=True)]))
 
     def _points(self, case: Case, topic: str) -> list[str]:

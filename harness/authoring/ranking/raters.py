@@ -52,6 +52,13 @@ class Form:
     heading: str
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if len(self.candidates) > len(LETTERS):
+            raise BadData(
+                f"{len(self.candidates)} texts of a pair compete, and a form has letters for {len(LETTERS)}. "
+                "Leave some out."
+            )
+
     @property
     def examples(self) -> list[str]:
         return sorted(self.candidates[EXPERT])
@@ -60,7 +67,7 @@ class Form:
         """Return whose text each letter stands for in an example."""
         systems = sorted(self.candidates)
         random.Random(f"form/{self.seed}/{pair_id}").shuffle(systems)
-        return dict(zip(LETTERS, systems, strict=False))
+        return dict(zip(LETTERS[: len(systems)], systems, strict=True))
 
     def as_csv(self) -> str:
         """Return the form; raise BadData with fewer examples than agreement can be told of."""

@@ -230,7 +230,7 @@ def test_without_the_audit_log_nothing_goes_by_age(records: SqlRecords, tmp_path
 
 
 def test_what_models_wrote_about_a_conversation_goes_by_age_with_it(records: SqlRecords, tmp_path: Path) -> None:
-    folders = SummaryFolders.in_data(tmp_path / "data")
+    folders = SummaryFolders.in_data(tmp_path / "data", None, lambda _: True)
     log = AuditLog(tmp_path / "audit.jsonl", BlindKeys.derived([b"key"]))
     retention = SqlRetention(records.engine, log, folders)
     fill(records, "old", at=OLD, word=WORD)
@@ -250,7 +250,7 @@ def test_what_models_wrote_about_a_conversation_goes_by_age_with_it(records: Sql
 
 
 def test_what_comes_back_of_a_summary_with_a_backup_goes_again(records: SqlRecords, tmp_path: Path) -> None:
-    folders = SummaryFolders.in_data(tmp_path / "data")
+    folders = SummaryFolders.in_data(tmp_path / "data", None, lambda _: True)
     fill(records, "old", at=OLD, word=WORD)
     folders.claim("summary", ["old"])
 

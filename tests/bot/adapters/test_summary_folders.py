@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.summary_folders import SummaryFolders
-from bot.errors import Unreachable
+from bot.errors import Unreachable, UserFixable
 from bot.outbox_ports import pseudonym
 
 WORD = "Hinterhuber"
@@ -16,7 +16,8 @@ WORD = "Hinterhuber"
 
 @pytest.fixture
 def folders(tmp_path: Path) -> SummaryFolders:
-    return SummaryFolders.in_data(tmp_path / "data")
+    """Folders of a database that has every conversation but those elsewhere."""
+    return SummaryFolders.in_data(tmp_path / "data", None, lambda conversation: "elsewhere" not in conversation)
 
 
 def written(folders: SummaryFolders, *conversations: str, name: str = "") -> Path:
@@ -111,4 +112,53 @@ def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file", encoding="utf-8")
 
     with pytest.raises(Unreachable, match=r"cannot be written \(Not a directory\)"):
-        SummaryFolders.in_data(tmp_path / "data").claim("summary", ["c1"])
+        SummaryFolders.in_data(tmp_path / "data", None, bool).claim("summary", ["c1"])
+
+
+def test_what_this_database_never_had_is_not_gone_when_it_does_not_have_it(
+    folders: SummaryFolders, tmp_path: Path
+) -> None:
+    export, own, both = (written(folders, *ids) for ids in (["elsewhere"], ["c1"], ["c1", "elsewhere"]))
+    other = SummaryFolders.in_data(tmp_path / "data", "postgresql://klartext:secret@db/klartext", lambda _: True)
+    others = other.claim("summary", ["c2"])
+
+    assert [folders.goes_by_itself(each) for each in (export, own, both, others)] == [False, True, True, False]
+    assert (folders.count_all_but(list), other.count_all_but(lambda: ["c2"])) == (2, 0)
+    assert folders.erase_all_but(list) == 2
+    assert sorted(folders.place.iterdir()) == sorted([export, others])
+    assert "secret" not in (others / "conversations.json").read_text(encoding="utf-8")
+    assert folders.erase("elsewhere") == 1  # asked for by its id
+    assert other.erase_all_but(list) == 1
+
+
+def test_a_database_has_one_name_however_its_data_folder_is_called(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/data/klartext.db"
+    kept = SummaryFolders.in_data(tmp_path / "data", None, lambda _: True).claim("summary", ["c1"])
+
+    assert SummaryFolders.in_data(tmp_path / "data", f"sqlite:///{tmp_path}/klartext.db", bool).erase_all_but(list) == 0
+    assert kept.exists()
+    assert SummaryFolders.in_data(tmp_path / "data", url, bool).erase_all_but(list) == 1
+
+
+def test_a_folder_stays_that_of_its_database_when_the_next_run_sees_another(
+    folders: SummaryFolders, tmp_path: Path
+) -> None:
+    folder = folders.claim("summary", ["c1"])
+    blind = SummaryFolders.in_data(tmp_path / "data", "sqlite:////elsewhere.db", lambda _: False)
+
+    assert blind.claim("summary", ["c1"]) == folder
+    assert folders.erase_all_but(list) == 1
+
+
+def test_a_folder_of_another_conversation_is_refused_and_its_marker_left_as_it_is(folders: SummaryFolders) -> None:
+    folder = written(folders, "c1")
+    (mine := folders.place / "thesis").mkdir()
+    (mine / "chapter.txt").touch()
+
+    for conversations, name in ((["c2"], folder.name), (["c1", "c2"], folder.name), (["c1"], "thesis")):
+        with pytest.raises(UserFixable, match="is about something else"):
+            folders.claim("summary", conversations, name=name)
+
+    assert folders.erase("c2") == 0
+    assert [each.name for each in mine.iterdir()] == ["chapter.txt"]
+    assert folders.of("c1") == [folder]

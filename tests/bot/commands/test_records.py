@@ -100,7 +100,7 @@ def test_a_conversation_is_erased_from_every_table_and_file(staff: Staff, record
 def test_what_models_wrote_about_a_conversation_is_named_and_erased_with_it(
     staff: Staff, records: SqlRecords, tmp_path: Path
 ) -> None:
-    folders = SummaryFolders.in_data(tmp_path)
+    folders = SummaryFolders.in_data(tmp_path, None, lambda _: True)
     for id_ in ("c1", "c2"):
         fill(records, id_, at=NOW, word=WORD)
         (folders.claim("summary", [id_]) / "result.json").write_text(WORD, encoding="utf-8")

@@ -152,6 +152,17 @@ def test_a_summary_is_once_on_the_fhir_server_as_it_was_sent_last(
     assert "A final summary of this conversation has been sent." in later.output
 
 
+def test_what_is_sent_from_a_folder_elsewhere_is_noted_where_the_conversation_is_erased(
+    tmp_path: Path, fhir: str
+) -> None:
+    made = ("--accept", "all", *by_files(SUMMARY), "--out", tmp_path / "elsewhere", "--patient-text-to-file")
+    sent = summary(tmp_path, *made, "--send", "preliminary", KLARTEXT_FHIR_URL=emptied(fhir))
+
+    assert sent.exit_code == 0, sent.output
+    (folder,) = (tmp_path / "data" / "summaries").iterdir()
+    assert json.loads((folder / "sent.json").read_text(encoding="utf-8"))["status"] == "preliminary"
+
+
 def test_a_summary_goes_into_the_namespaces_of_the_site(summarised: Path, tmp_path: Path, fhir: str) -> None:
     site = tmp_path / "site.yaml"
     shipped = (data_folder("qa_pairs") / "site.yaml").read_text(encoding="utf-8")
@@ -468,6 +479,42 @@ def test_a_conversation_that_cannot_be_summarised_is_refused_without_its_words(
     assert WORDS not in str(refused.value)
 
 
+def test_json_nested_too_deeply_is_one_line(tmp_path: Path) -> None:
+    (path := tmp_path / "deep.json").write_text("[" * 200_000, encoding="utf-8")
+
+    with pytest.raises(BadData, match=r"cannot be read \(it is no JSON\)"):
+        read_conversation(path)
+
+
+def test_what_the_program_asks_stands_in_a_prompt_with_its_words(tmp_path: Path) -> None:
+    def content(field: str, text: str) -> dict[str, str]:
+        return {"kind": "Content", "pair_id": "deodorant", "field": field, "text": text}
+
+    record = json.loads(CONVERSATION.read_text(encoding="utf-8"))
+    asked = {
+        **record["turns"][0],
+        "said": "Fragen Sie mich ab.",
+        "reply": {
+            "language": "de",
+            "parts": [
+                content("quiz_context", "Morgen ist es so weit."),
+                content("quiz_question", "Was lassen Sie weg?"),
+            ],
+            "choices": [content("quiz_option", "Das Frühstück"), content("quiz_option", "Das Deo")],
+        },
+    }
+    told = {**asked, "said": "2", "reply": {"language": "de", "parts": [content("answer", "Kein Deo.")]}}
+
+    text = read_conversation(_changed(tmp_path, turns=[asked, told])).as_text()
+
+    assert text.splitlines() == [
+        "Patient/in: Fragen Sie mich ab.",
+        "Programm: Morgen ist es so weit. Was lassen Sie weg? (1) Das Frühstück (2) Das Deo",
+        "Patient/in: 2",
+        "Programm: [freigegebene Antwort: deodorant]",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -482,12 +529,14 @@ def test_a_conversation_that_cannot_be_summarised_is_refused_without_its_words(
         (["answers", "q.yaml", "--basis", "x.txt"], "`--basis` is what a pair must hold to"),
         (["summary", "missing.json"], "missing.json cannot be read (there is no such file)"),
         (["answers", "missing.yaml"], "missing.yaml cannot be read"),
+        (["answers", "{day}"], "cannot be read (it holds a value that is none"),
         (["answers", "pain", "--accept", "1"], "has no scratchpad to accept"),
         (["dispute", "missing"], "missing"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
-    done = author("discuss", *arguments, "--out", tmp_path / "out")
+    (day := tmp_path / "day.yaml").write_text("asks: 2024-02-30\n", encoding="utf-8")
+    done = author("discuss", *(each.format(day=day) for each in arguments), "--out", tmp_path / "out")
 
     assert done.exit_code == 2, done.output
     assert said in " ".join(done.output.split())

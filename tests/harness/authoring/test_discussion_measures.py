@@ -14,6 +14,7 @@ from harness.authoring.discussion.dialogue import Discussion, Ended
 from harness.authoring.discussion.rating_form import rating_form, tally
 from harness.authoring.discussion.short_answers import Dispute, Opinion, ShortCase, Votes, advise, open_answer
 from harness.authoring.discussion.texts import Task, load_texts
+from harness.authoring.working import advance
 from tests.harness.authoring.test_discussion import by_id, script
 
 TEXTS = load_texts("en")
@@ -60,6 +61,17 @@ def test_advice_rests_on_five_votes_before_and_after_and_shows_no_raters_name() 
     ]
     assert "- Rating A: correct\n- Rating B: partial (buried)" in prompts[0]
     assert any("partial: 40%" in prompt for prompt in prompts)
+
+
+def test_no_rater_is_left_out_of_a_dispute() -> None:
+    many = Dispute("q1", "May I drive?", "At once.", tuple(Opinion("partial", (), f"remark {n}") for n in range(1, 31)))
+
+    (first, *_) = advance(advise(TEXTS, [many], verdicts=VERDICTS), {}).waiting
+    prompt = str(first.messages)
+
+    assert all(f"remark {number}" in prompt for number in (1, 9, 26, 30))
+    assert "Rating Z: partial" in prompt
+    assert "Rating AD: partial" in prompt
 
 
 def test_votes_that_name_no_verdict_or_several_do_not_count() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import docx
 import pypdf
 import pytest
+from docx.oxml import OxmlElement
 
 from bot import BadData
 from harness.authoring.evidence import documents, passages
@@ -62,6 +63,17 @@ def _large(path: Path) -> None:
         file.truncate(documents.MOST_BYTES + 1)
 
 
+def _tracked(path: Path, change: str) -> None:
+    """Write "Essen Sie nicht." with a "nicht" that somebody wants inserted, or deleted."""
+    document = docx.Document()
+    line = document.add_paragraph("Essen Sie")
+    changed = OxmlElement(change)
+    changed.append(line.add_run(" nicht")._r)
+    line._p.append(changed)
+    line.add_run(".")
+    document.save(str(path))
+
+
 def _without_text(path: Path) -> None:
     docx.Document().save(str(path))
 
@@ -79,6 +91,18 @@ def _without_text(path: Path) -> None:
         ("bare.html", lambda path: path.write_text("<html><body></body></html>"), "there is no text in it"),
         ("empty.md", lambda path: path.write_text("\n"), "it is empty"),
         ("head.md", lambda path: path.write_text("---\ntitle: [\n---\nText"), "its head cannot be read"),
+        ("day.md", lambda path: path.write_text("---\ndate: 2024-02-30\n---\nText"), "its head cannot be read .* none"),
+        ("deep.md", lambda path: path.write_text(f"---\na: {'[' * 5000}\n---\nText"), "its head cannot be read .*deep"),
+        (
+            "inserted.docx",
+            lambda path: _tracked(path, "w:ins"),
+            "it holds tracked changes; accept or reject them in Wo",
+        ),
+        (
+            "deleted.docx",
+            lambda path: _tracked(path, "w:del"),
+            "it holds tracked changes; accept or reject them in Wor",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_one_line_and_does_not_keep_the_rest(tmp_path: Path, name: str, make, why: str) -> None:
@@ -91,6 +115,42 @@ def test_what_cannot_be_read_is_one_line_and_does_not_keep_the_rest(tmp_path: Pa
     collection = read_documents(tmp_path)
     assert [each.name for each in collection.documents] == ["good.md"]
     assert list(collection.left_out) == [name]
+
+
+def test_a_page_that_breaks_its_reader_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(documents, "deepcopy", breaks)  # libxml2 itself stops at 256 levels
+    (tmp_path / "deep.html").write_text("<html><body><p>Ein Satz.</p></body></html>", encoding="utf-8")
+    (tmp_path / "good.md").write_text("# Gut\n\nEin Satz.", encoding="utf-8")
+
+    assert read_documents(tmp_path).left_out == {"deep.html": "it is no HTML that can be read (RecursionError)"}
+
+
+def test_what_stands_in_controls_and_fields_of_word_is_read(tmp_path: Path) -> None:
+    document = docx.Document()
+    line = document.add_paragraph("Kommen Sie")
+    run = line.add_run(" nüchtern")._r
+    line._p.append(control := OxmlElement("w:sdt"))
+    control.append(content := OxmlElement("w:sdtContent"))
+    content.append(run)
+    line.add_run(".")
+    whole = document.add_paragraph("Bringen Sie den Ausweis mit.")._p
+    whole.addprevious(block := OxmlElement("w:sdt"))
+    block.append(held := OxmlElement("w:sdtContent"))
+    held.append(whole)
+    hint = document.add_paragraph("Klicken Sie hier.")._p
+    hint.addprevious(empty := OxmlElement("w:sdt"))
+    empty.append(properties := OxmlElement("w:sdtPr"))
+    properties.append(OxmlElement("w:showingPlcHdr"))
+    empty.append(shown := OxmlElement("w:sdtContent"))
+    shown.append(hint)
+    document.save(str(tmp_path / "a.docx"))
+
+    blocks = read_documents(tmp_path).document("a.docx").blocks
+
+    assert [each.text for each in blocks] == ["Kommen Sie nüchtern.", "Bringen Sie den Ausweis mit."]
 
 
 def test_a_folder_without_documents_or_with_too_many_is_refused(tmp_path: Path, monkeypatch) -> None:

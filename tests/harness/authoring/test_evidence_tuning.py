@@ -28,6 +28,7 @@ from harness.authoring.evidence.teaching import Course, asked_of, load_teaching
 from harness.authoring.evidence.tuning import Lessons, Tuned, chosen_strength, hard_negatives, held_out, learned
 from harness.authoring.working import Advanced, Work, advance
 from harness.llm.batch_files import ModelAnswer
+from harness.llm.work_folder import WorkFolder
 from tests.harness.authoring.author import answered, author
 
 PASSAGES = passages_of(read_documents(locate_documents("mammography-de")).documents)
@@ -185,6 +186,20 @@ def test_a_tuned_file_that_is_none_or_of_another_encoder_is_one_line(tmp_path: P
         Tuned.read(tmp_path / "nowhere.npz", "hash")
 
 
+def test_a_damaged_tuned_file_is_one_line_wherever_it_is_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "tuned.npz"
+    Tuned("hash", np.eye(4, dtype=np.float32), "x").write(file)
+    whole = file.read_bytes()
+    refused = 0
+    for at in range(0, len(whole) - 3, 3):
+        file.write_bytes(whole[:at] + bytes(255 - each for each in whole[at : at + 3]) + whole[at + 3 :])
+        try:
+            Tuned.read(file, "hash")
+        except BadData:
+            refused += 1
+    assert refused > len(whole) / 6
+
+
 @pytest.mark.parametrize(
     ("questions", "message"),
     [
@@ -213,6 +228,18 @@ def test_questions_of_other_documents_are_one_line(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "no passage of 'merkblatt-ablauf.pdf' holds" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["draft-study", "draft-tune"])
+def test_what_is_measured_without_a_model_takes_no_place_of_other_work(tmp_path: Path, command: str) -> None:
+    WorkFolder.claim(tmp_path, {"work": "evidence draft", "question": "Darf mein Hund mit?"}, note="work.json")
+    (tmp_path / "result.json").write_text("of the draft", encoding="utf-8")
+
+    done = author(command, "--documents", "mammography-de", "--out", tmp_path)
+
+    assert done.exit_code == 2, done.output
+    assert "holds work on something else: work there: 'evidence draft'" in done.stderr
+    assert (tmp_path / "result.json").read_text(encoding="utf-8") == "of the draft"
 
 
 def _made(answer: str) -> Advanced[list[StudyQuestion]]:

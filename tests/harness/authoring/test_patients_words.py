@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,12 +23,14 @@ from harness.authoring.working import Ask, advance, ask
 from harness.authoring.working import Work as Working
 from harness.console import plain_console, plain_table, print_json
 from harness.files import without_markup
-from harness.llm.batch_files import ModelAnswer
+from harness.llm.batch_files import ModelAnswer, holds_patient_text
 from harness.llm.batch_service import BatchService, Patience
 from harness.llm.scores import json_objects
 from harness.llm.store import AnswerStore
 from harness.llm.work_folder import WorkFolder
 from tests.harness.authoring.authoring import RECORDED, author
+from tests.harness.inprocess import harness
+from tests.harness.llm.batch.batch_server import batch_server
 
 CONVERSATION = RECORDED / "discussion-summary-de" / "conversation.json"
 QUESTION = "Ich heiße Erika Muster, darf ich mit Eliquis kommen?"
@@ -115,32 +118,83 @@ def test_a_proxy_of_the_environment_gets_no_text_that_is_embedded_and_no_batch(
     assert proxied == []
 
 
-def test_what_is_embedded_follows_no_redirect(tmp_path: Path) -> None:
+@contextmanager
+def sent_on(target: str) -> Iterator[str]:
+    """Run an endpoint that sends whoever asks it on to another."""
+
     class Elsewhere(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(307)
-            self.send_header("Location", f"{target}/embeddings")
+            self.send_header("Location", target + self.path.removeprefix("/v1"))
             self.send_header("Content-Length", "0")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
             pass
 
-    with scripted_endpoint(lambda _: "") as other:
-        target = other.url
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            settings = Settings(data=tmp_path, embeddings_url=f"http://127.0.0.1:{server.server_port}/v1")
-            with pytest.raises(UserFixable, match="answered 307"):
-                OpenAIEncoder("scripted", settings).encode([QUESTION])
-        finally:
-            server.shutdown()
-            thread.join()
-            server.server_close()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_what_is_embedded_follows_no_redirect(tmp_path: Path) -> None:
+    with (
+        scripted_endpoint(lambda _: "") as other,
+        sent_on(other.url) as url,
+        pytest.raises(UserFixable, match="answered 307"),
+    ):
+        OpenAIEncoder("scripted", Settings(data=tmp_path, embeddings_url=url)).encode([QUESTION])
     assert other.requests == []
+
+
+def test_an_upload_of_prompts_follows_no_redirect(tmp_path: Path) -> None:
+    with (
+        batch_server(dict) as other,
+        sent_on(other.url) as url,
+        BatchService.open(Settings(data=tmp_path, model_url=url), Patience(tries=1)) as service,
+        pytest.raises(UserFixable, match="answered 307"),
+    ):
+        service.upload("mark", b"{}\n", look_first=False)
+    assert other.log == []
+
+
+@pytest.mark.parametrize("kind", ["summary", "draft", "case"])
+def test_a_file_of_prompts_with_patients_words_is_handed_to_no_host_that_was_not_named(
+    tmp_path: Path, kind: str
+) -> None:
+    (case := tmp_path / "case.txt").write_text("Frau Muster, 40, tastet einen Knoten.", encoding="utf-8")
+    given: dict[str, tuple[str | Path, ...]] = {
+        "summary": ("discuss", "summary", CONVERSATION, "--patient-text-to-file"),
+        "draft": ("draft", "--question", QUESTION, "--documents", "mammography-de"),
+        "case": ("quiz", "--case", case, "--rubric", "exam"),
+    }
+    out, prompts = tmp_path / "o", tmp_path / "p.jsonl"
+    data = {"KLARTEXT_DATA": str(tmp_path / "data")}
+    waiting = author(*given[kind], "--out", out, "--prompts", prompts, environ=data)
+    assert waiting.exit_code == 1, waiting.output
+
+    for file in (prompts, out / "prompts.jsonl"):
+        copied = tmp_path / "copied" / "elsewhere.jsonl"
+        copied.parent.mkdir(exist_ok=True)
+        copied.write_bytes(file.read_bytes())
+        strange = {**data, "KLARTEXT_MODEL_URL": "https://models.example/v1"}
+        refused = harness("batch", copied, "--out", tmp_path / "answers.jsonl", environ=strange)
+        assert refused.exit_code == 2
+        assert "KLARTEXT_ALLOW_PATIENT_TEXT_TO=models.example" in refused.stderr
+        assert not copied.with_suffix(".batch.json").exists()
+
+
+def test_a_file_of_prompts_without_patients_words_goes_to_any_host(tmp_path: Path) -> None:
+    waiting = author("discuss", "pair", "pain", "--out", tmp_path / "o")
+    assert waiting.exit_code == 1, waiting.output
+    assert not holds_patient_text(tmp_path / "o" / "prompts.jsonl")
 
 
 def test_a_question_of_a_patient_goes_to_no_host_that_was_not_named(tmp_path: Path) -> None:
@@ -164,6 +218,39 @@ def test_a_draft_lies_in_a_closed_folder_and_its_prompts_in_a_closed_file(tmp_pa
     assert done.exit_code == 1, done.output
     assert "Erika" in prompts.read_text(encoding="utf-8")
     assert (mode(out), mode(prompts), mode(out / "prompts.jsonl")) == (0o700, 0o600, 0o600)
+
+
+def test_questions_of_a_run_and_of_a_sites_own_set_may_be_patients_words(tmp_path: Path) -> None:
+    run = shutil.copytree(RECORDED / "discussion-dispute-de" / "run", tmp_path / "run")
+    line = '{"id": "q%d", "question": "Wo parke ich?", "passages": [{"document": "hausinformation.txt", "quote": "Parkhaus Nord"}]}\n'
+    (questions := tmp_path / "set.jsonl").write_text("".join(line % number for number in range(5)), encoding="utf-8")
+    strange = {"KLARTEXT_MODEL_URL": "https://models.example/v1", "KLARTEXT_DATA": str(tmp_path / "data")}
+    for number, given in enumerate(
+        (
+            ("discuss", "dispute", run),
+            ("draft-study", "--documents", "mammography-de", "--questions", questions),
+            ("draft-study", "--documents", "mammography-de", "--questions", questions, "--filters"),
+        )
+    ):
+        out = tmp_path / f"o{number}"
+        refused = author(*given, "--out", out, "--model", "m", environ=strange)
+        assert refused.exit_code == 2
+        assert "KLARTEXT_ALLOW_PATIENT_TEXT_TO=models.example" in refused.stderr
+        assert not out.exists()
+
+    with scripted_endpoint(lambda _: "nothing usable") as server:
+        environ = {**strange, "KLARTEXT_MODEL_URL": server.url}
+        out = tmp_path / "o1"
+        out.mkdir(0o755)
+        done = author(*given[:-1], "--out", out, "--model", "m", "--retries", "0", environ=environ)
+    assert done.exit_code == 0, done.output
+    assert (mode(out), (out / "answers.db").exists()) == (0o700, True)
+    assert not (tmp_path / "data" / "answers.db").exists()
+
+    out = tmp_path / "o0"
+    waiting = author("discuss", "dispute", run, "--out", out, environ=strange)
+    assert waiting.exit_code == 1, waiting.output
+    assert holds_patient_text(out / "prompts.jsonl")
 
 
 def test_a_conversation_is_no_text_that_a_pair_can_hold_to(tmp_path: Path) -> None:

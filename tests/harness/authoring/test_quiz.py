@@ -205,6 +205,24 @@ def test_topics_and_points_are_found_where_nobody_gave_them() -> None:
     assert "höchstens 5 Themen" in asked
 
 
+def test_no_two_quizzes_of_several_cases_have_one_id() -> None:
+    cases = [replace(CASE, id=id_, topic="", key_point="") for id_ in ("deo", "deo-2")]
+    advanced = finished(lambda: making(topics=2).all(cases), partial(scripted, score=lambda _: 5))
+
+    assert advanced.result is not None
+    assert [track.id for track in advanced.result] == ["deo-1", "deo-3", "deo-2-1", "deo-2-2"]
+
+
+def test_the_json_object_that_was_asked_for_is_read_and_not_another_before_it() -> None:
+    thought = '{"reason": "…"}'
+
+    assert read_distractors(f'{thought} {{"distractors": ["eins", "zwei"]}}', "drei") == ("eins", "zwei")
+    assert read_quiz(
+        f'{thought} {{"context": "c", "question": "q", "answer": "a", "distractors": ["eins", "zwei"]}}'
+    ) == Quiz("c", "q", "a", ("eins", "zwei"))
+    assert read_attempt(f'{thought} {{"answer": "B", "reasoning": "r"}}', OPTIONS, OPTIONS[1]).chosen == OPTIONS[1]
+
+
 def test_the_order_of_options_depends_on_quiz_and_round_only() -> None:
     quiz = Quiz("", "", "a", ("b", "c", "d", "e"))
 

@@ -19,6 +19,7 @@ from bot.testing import scripted_endpoint, write_small_catalog
 from harness.authoring.quiz.asking import load_texts
 from harness.authoring.quiz.blind import COLUMNS
 from harness.authoring.working import Ask
+from harness.commands.author_quiz import QuizSource
 from tests.harness.authoring.quizzes import scripted
 
 RECORDED = Path(__file__).parents[3] / "vignettes" / "authoring" / "recorded" / "quiz-mammography-de"
@@ -172,6 +173,24 @@ def test_a_case_may_be_a_patients_and_goes_to_no_host_that_was_not_named(tmp_pat
     assert (tmp_path / "out" / "answers.db").exists()
     assert not (tmp_path / "data" / "answers.db").exists()
     assert not (tmp_path / "out" / "draft.yaml").exists()
+
+
+def test_cases_of_one_name_overwrite_none(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "case.txt").write_text(f"Case {folder}.", encoding="utf-8")
+    (tmp_path / "case-3.txt").write_text("Case 3.", encoding="utf-8")
+    listed = [{"case": name} for name in ("case-3.txt", "a/case.txt", "b/case.txt", "a/case.txt")]
+    (cases := tmp_path / "cases.yaml").write_text(yaml.safe_dump({"cases": listed}), encoding="utf-8")
+
+    found, _ = QuizSource(cases=cases).read()
+
+    assert [(case.id, case.text) for case in found] == [
+        ("case-3", "Case 3."),
+        ("case", "Case a."),
+        ("case-4", "Case b."),
+        ("case-5", "Case a."),
+    ]
 
 
 BAD = [

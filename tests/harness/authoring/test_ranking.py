@@ -284,6 +284,15 @@ def _form(catalog: Catalog) -> Form:
     return Form(catalog, study.candidates, "")
 
 
+def test_more_texts_than_a_form_has_letters_are_refused(catalog: Catalog) -> None:
+    study, _ = _study(catalog)
+    texts = dict(study.candidates["expert"])
+    with pytest.raises(BadData, match="27 texts of a pair compete, and a form has letters for 26"):
+        Form(catalog, {"expert": texts, **{f"s{number}": texts for number in range(26)}}, "")
+    full = Form(catalog, {"expert": texts, **{f"s{number}": texts for number in range(25)}}, "")
+    assert len(full.letters("pain")) == 26
+
+
 def _filled(form: Form, path: Path, ranks: Sequence[int], examples: int = 5, delimiter: str = ",") -> Path:
     rows = list(csv.reader(io.StringIO(form.as_csv())))
     order = ["expert", "whole", "other"]

@@ -177,6 +177,7 @@ def _line(tmp_path: Path, name: str, record: Any) -> Path:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
+        (["--shuffle", "-1"], "Invalid value for '--shuffle': it must be greater than or equal to 0."),
         (["--pair", "pian"], "There is no pair 'pian' in this catalog. Nearest: pain"),
         (["--manner", "rhymed"], "There is no manner 'rhymed'. Known: plain, short, spoken, unaided."),
         (["--evaluator", "oracle"], "There is no evaluator 'oracle'. Give `embedding` or `transformer:FOLDER`."),

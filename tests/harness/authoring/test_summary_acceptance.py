@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import Result
 
+from bot import Settings, make_summaries
+from bot.ports import StoredConversation
+from bot.wiring import make_records, migrate_database
+from harness.authoring.discussion.composition import Authorship, composition_of
+from harness.authoring.discussion.conversation import read_conversation
+from harness.authoring.discussion.texts import load_texts
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
 SUMMARY = RECORDED / "discussion-summary-de"
@@ -80,6 +87,67 @@ def test_an_answer_that_is_edited_between_shown_and_accepted_is_noticed(tmp_path
         assert refused.exit_code == 2
         assert "This text is not the one that was shown before" in refused.stderr
         assert composition(tmp_path)["status"] == "preliminary"
+
+
+def test_a_summary_says_whether_it_goes_with_its_conversation(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"KLARTEXT_DATA": str(tmp_path / "data")})
+    said = "does not have this conversation, so"
+    answers = ("--accept", "all", "--answers", DISCUSSION, "--answers", FINAL)
+    alone = summary(tmp_path, *answers)
+    assert said in alone.stderr
+    assert not (tmp_path / "data" / "klartext.db").exists()
+    assert not make_summaries(settings).goes_by_itself(folder_of(tmp_path))
+
+    conversation = read_conversation(CONVERSATION)
+    migrate_database(settings)
+    make_records(settings).begin(StoredConversation(conversation.id, datetime(2026, 11, 26, tzinfo=UTC), "de", "page"))
+
+    assert said not in summary(tmp_path).stderr
+    assert make_summaries(settings).goes_by_itself(folder_of(tmp_path))
+
+
+def test_a_folder_of_another_conversation_is_refused_and_goes_with_its_own_only(tmp_path: Path) -> None:
+    assert summary(tmp_path, "--accept", "all", "--answers", DISCUSSION, "--answers", FINAL).exit_code == 0
+    marker = (folder_of(tmp_path) / "conversations.json").read_text(encoding="utf-8")
+    record = json.loads(CONVERSATION.read_text(encoding="utf-8"))
+    (other := tmp_path / "b.json").write_text(json.dumps({**record, "id": "b" * 32}), encoding="utf-8")
+
+    refused = author(
+        *("discuss", "summary", other, "--out", folder_of(tmp_path)), environ={"KLARTEXT_DATA": str(tmp_path / "data")}
+    )
+
+    assert refused.exit_code == 2
+    assert "is about something else. Leave `--out` out" in refused.stderr
+    assert (folder_of(tmp_path) / "conversations.json").read_text(encoding="utf-8") == marker
+
+
+def test_no_preliminary_summary_takes_the_place_of_a_final_one_from_another_folder(tmp_path: Path) -> None:
+    made = ("--accept", "all", "--answers", DISCUSSION, "--answers", FINAL)
+    assert summary(tmp_path, *made).exit_code == 0
+    make_summaries(Settings(tmp_path / "data")).note_sent(
+        folder_of(tmp_path), status="final", at="2026-11-26", host="fhir.example"
+    )
+
+    elsewhere = ("--out", tmp_path / "elsewhere", "--patient-text-to-file", "--send", "preliminary")
+    refused = author(
+        *("discuss", "summary", CONVERSATION, *made, *elsewhere),
+        environ={"KLARTEXT_DATA": str(tmp_path / "data"), "KLARTEXT_FHIR_URL": "http://127.0.0.1:9/fhir"},
+    )
+
+    assert refused.exit_code == 2
+    assert "A final summary of this conversation has been sent." in refused.stderr.splitlines()[-1]
+
+
+def test_a_composition_is_in_the_language_of_its_text() -> None:
+    sections = load_texts("en").tasks["summary"].sections[:1]
+    authorship = Authorship(["m"], datetime(2026, 11, 26, tzinfo=UTC))
+
+    made = composition_of(
+        read_conversation(CONVERSATION), sections, {sections[0].key: "Takes Eliquis."}, authorship, "en"
+    )
+
+    assert (made["language"], made["title"]) == ("en", "Summary of the conversation before the exam")
+    assert "not checked by a clinician" in made["section"][0]["text"]["div"]
 
 
 def test_another_choice_of_lines_is_another_text(tmp_path: Path) -> None:

@@ -113,6 +113,14 @@ def test_a_folder_keeps_answers_and_takes_a_whole_recorded_run_at_once(tmp_path:
     assert Workshop.open(tmp_path / "other", {"of": "x"}, lambda: _adding("x")).go_on().result == 6
 
 
+def test_a_good_answer_in_a_file_counts_where_the_folder_has_a_failed_one(tmp_path: Path) -> None:
+    shop = Workshop.open(tmp_path / "work", {"of": "x"}, lambda: _adding("x"))
+    failed = {"custom_id": "x/a", "response": None, "error": {"code": "batch_expired"}}
+    shop.folder.answers_file.write_text(json.dumps(failed) + "\n", encoding="utf-8")
+
+    assert shop.go_on([_written(tmp_path / "all.jsonl", x_a="1", x_b="2", x_c="3")]).result == 6
+
+
 def test_answers_to_something_else_and_folders_of_other_work_are_refused(tmp_path: Path) -> None:
     shop = Workshop.open(tmp_path / "work", {"of": "x"}, lambda: _adding("x"))
 

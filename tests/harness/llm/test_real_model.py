@@ -201,7 +201,7 @@ def test_what_it_writes_as_json_is_read_even_when_cut(
 def test_a_batch_is_answered_by_it(real_model: str, few_prompts: list[Prompt], tmp_path: Path) -> None:
     prompts, out = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
     short = [replace(prompt, system="You are a patient.", task="Ask something.") for prompt in few_prompts]
-    write_requests(short, prompts, model="smollm2", temperature=0.5, max_tokens=8)
+    write_requests(short, prompts, model="smollm2", temperature=0.5, more={"max_tokens": 8})
 
     def chat(body: dict[str, Any]) -> dict[str, Any]:
         answer = httpx.post(f"{real_model}/chat/completions", json=body, timeout=60, trust_env=False)
