@@ -155,7 +155,14 @@ def test_a_summary_is_once_on_the_fhir_server_as_it_was_sent_last(
 def test_what_is_sent_from_a_folder_elsewhere_is_noted_where_the_conversation_is_erased(
     tmp_path: Path, fhir: str
 ) -> None:
-    made = ("--accept", "all", *by_files(SUMMARY), "--out", tmp_path / "elsewhere", "--patient-text-to-file")
+    made: tuple[str | Path, ...] = (
+        "--accept",
+        "all",
+        *by_files(SUMMARY),
+        "--out",
+        tmp_path / "elsewhere",
+        "--patient-text-to-file",
+    )
     sent = summary(tmp_path, *made, "--send", "preliminary", KLARTEXT_FHIR_URL=emptied(fhir))
 
     assert sent.exit_code == 0, sent.output
