@@ -96,7 +96,7 @@ def in_a_terminal(command: str, folder: Path, environ: dict[str, str], forking: 
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("shown", [in_a_pipe, in_a_terminal])
+@pytest.mark.parametrize("shown", [in_a_pipe, pytest.param(in_a_terminal, marks=pytest.mark.proof)])
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, id=page.stem, marks=[pytest.mark.proof] if page.stem in MINUTES else []) for page in TUTORIALS],

@@ -71,6 +71,7 @@ def test_an_unknown_language_is_refused_with_those_there_are(small: Assistant) -
         small.answer("weh?", "fr")
 
 
+@pytest.mark.proof
 def test_many_questions_are_answered_as_each_alone(small: Assistant) -> None:
     texts = ["tut das weh?", "does insurance pay", "dauer und kosten?", "", "price?", *HOSTILE_TEXTS.values()] * 20
 
@@ -121,6 +122,7 @@ def test_a_damaged_copy_of_the_catalog_is_written_again(tmp_path: Path) -> None:
     assert len(copy.read_bytes()) > 1000
 
 
+@pytest.mark.proof
 def test_a_damaged_head_is_trained_again(tmp_path: Path) -> None:
     folder = write_small_catalog(tmp_path / "catalog", languages=["de"])
     before = _open(folder, tmp_path / "data", sample=True).answer("weh?", "de")

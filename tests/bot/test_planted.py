@@ -80,6 +80,7 @@ def test_planted_answers_are_never_shown(folder: Path, settings: Settings, sampl
     assert all(PLANTED not in (after.answer(question, "de").answer or "") for question in QUESTIONS)
 
 
+@pytest.mark.proof
 def test_the_copy_is_made_anew_from_the_source(folder: Path, settings: Settings) -> None:
     _open(folder, settings)
     copy = _only(settings.data / "catalogs")
@@ -91,6 +92,7 @@ def test_the_copy_is_made_anew_from_the_source(folder: Path, settings: Settings)
     assert _only(settings.data / "catalogs").read_bytes() == before
 
 
+@pytest.mark.proof
 def test_a_draft_does_not_become_approved_by_its_copy(tmp_path: Path, settings: Settings) -> None:
     folder = write_small_catalog(tmp_path / "draft", languages=["de"], status="draft")
     _open(folder, settings)
@@ -101,6 +103,7 @@ def test_a_draft_does_not_become_approved_by_its_copy(tmp_path: Path, settings: 
         _open(folder, settings, sample=False)
 
 
+@pytest.mark.proof
 def test_a_copy_sealed_with_another_key_is_not_used(folder: Path, settings: Settings) -> None:
     catalog = _open(folder, settings).catalog("de")
     copies = settings.data / "catalogs"
@@ -112,6 +115,7 @@ def test_a_copy_sealed_with_another_key_is_not_used(folder: Path, settings: Sett
     assert _open(folder, settings).catalog("de").pairs == catalog.pairs
 
 
+@pytest.mark.proof
 def test_what_was_sealed_under_one_name_is_not_used_under_another(tmp_path: Path, settings: Settings) -> None:
     first = write_small_catalog(tmp_path / "first", languages=["de"])
     second = write_small_catalog(tmp_path / "second", languages=["de"])
@@ -151,6 +155,7 @@ HEADS = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("planted", HEADS)
 def test_a_planted_head_decides_nothing(folder: Path, settings: Settings, planted: str) -> None:
     assistant = _open(folder, settings)

@@ -40,6 +40,7 @@ def flat(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("device", [PHONE, replace(DESKTOP, language="en")], ids=["phone de", "desktop en"])
 def test_a_printed_copy_holds_everything_on_numbered_pages_of_a4(
     server: Server, open_page: OpenPage, device: Device, shipped: Assistant

@@ -54,6 +54,7 @@ def look(page: Page, device: Device, name: str) -> None:
     assert sideways(page) == 0
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("device", [replace(DESKTOP, dark=True), replace(PHONE, width=390)], ids=["desktop", "phone"])
 def test_the_desk_says_by_itself_who_came_and_a_conversation_goes_on_without_reloading(
     service: Server, open_page: OpenPage, device: Device

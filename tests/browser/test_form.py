@@ -72,6 +72,7 @@ def to_check(visitor: Visitor) -> list[str]:
     raise AssertionError(f"no end: {seen}")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "device",
     [
@@ -109,6 +110,7 @@ def test_the_shipped_form_is_filled_in_and_agreed_to(server: Server, open_page: 
     assert SENTENCES[device.language]["completed"] in visitor.newest
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "device",
     [NARROW, replace(NARROW, language="en", dark=True), replace(DESKTOP, width=640, language="en")],

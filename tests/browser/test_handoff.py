@@ -35,6 +35,7 @@ def staffed(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.Tem
     running.kill()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "device",
     [

@@ -56,6 +56,7 @@ def check(visitor: Visitor, where: str, *, whole: bool = True) -> None:
     assert sideways(visitor.page) == 0, where
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("screen", "language", "scripts"),
     [

@@ -69,6 +69,7 @@ def test_no_page_has_barriers(server: Server, open_page: OpenPage, device: Devic
     check(visitor, "goodbye")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("device", [NARROW, replace(NARROW, language="en", dark=True)], ids=["de", "dark en"])
 def test_the_interview_has_no_barriers(server: Server, open_page: OpenPage, device: Device) -> None:
     visitor = Visitor(open_page(device), server.url, device.language).begin()

@@ -112,6 +112,7 @@ def _open(folder: Path, data: Path, encoder: HashEncoder) -> int:
     return encoder.encoded - before
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("few_alarm_examples")
 def test_a_catalog_is_encoded_only_when_what_it_teaches_or_the_encoder_changes(tmp_path: Path) -> None:
     folder, data, encoder = (
@@ -138,6 +139,7 @@ def test_a_catalog_is_encoded_only_when_what_it_teaches_or_the_encoder_changes(t
     assert 15 <= changed <= first
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("few_alarm_examples")
 def test_a_lost_head_is_trained_again_from_the_stored_vectors(tmp_path: Path) -> None:
     folder, data, encoder = (
@@ -173,6 +175,7 @@ chroma_index.ChromaStore.embedded(Path(sys.argv[1])).index("killed", ENTRIES, Bl
 """
 
 
+@pytest.mark.proof
 def test_a_build_killed_half_way_is_not_used_and_the_next_start_builds(tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
     building = subprocess.Popen(

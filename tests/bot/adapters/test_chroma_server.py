@@ -34,6 +34,7 @@ def test_a_server_builds_once_and_searches_by_cosine(url: str) -> None:
     assert [near.similarity for near in found] == sorted((near.similarity for near in found), reverse=True)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("few_alarm_examples")
 def test_an_assistant_answers_the_same_with_a_server(
     url: str, small: Assistant, small_folder: Path, tmp_path: Path

@@ -88,6 +88,7 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
 def test_a_forked_child_encodes_even_if_the_parent_was_encoding() -> None:
     done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, timeout=60, check=False)

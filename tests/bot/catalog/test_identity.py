@@ -63,6 +63,7 @@ def test_a_loaded_catalog_knows_its_hash_and_how_answers_cite_it(folder: Path) -
     assert catalog.background == ("Wie wird das Wetter?",)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_a_json_copy_is_equal_to_the_shipped_catalog(shipped_catalogs: dict[str, Catalog], language: str) -> None:
     catalog = shipped_catalogs[language]

@@ -147,6 +147,7 @@ def test_an_empty_list_of_findings_has_no_worst() -> None:
     assert worst([]) is None
 
 
+@pytest.mark.proof
 def test_the_shipped_catalog_has_no_error(shipped_catalogs: Mapping[str, object]) -> None:
     found = lint(data_folder("qa_pairs") / "mammography", today=TODAY)
 

@@ -176,6 +176,7 @@ def test_a_pair_in_brackets_is_written_anew_and_the_others_stay() -> None:
     assert after.endswith("- {id: b, question: 'Q?', answer: 'B.'}\n")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_one_pair_of_the_shipped_catalog_changes_within_two_seconds_and_no_other_line(language: str) -> None:
     text = (data_folder("qa_pairs") / "mammography" / f"{language}.yaml").read_text(encoding="utf-8")

@@ -316,6 +316,7 @@ def test_what_was_erased_does_not_come_back_with_a_backup(staff: Staff, filled: 
     assert staff("records", "audit", "--verify").returncode == 0
 
 
+@pytest.mark.proof
 def test_a_new_key_rebuilds_the_index_and_leaves_the_log_readable(
     staff: Staff, filled: SqlRecords, tmp_path: Path
 ) -> None:

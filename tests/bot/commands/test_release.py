@@ -63,6 +63,7 @@ def test_what_is_signed_can_be_read_word_by_word_and_drafts_are_named(department
     assert "`--by` is empty" in refused
 
 
+@pytest.mark.proof
 def test_going_back_twice_does_not_lead_to_the_release_that_was_gone_back_from(department: Department) -> None:
     for number, answer in enumerate(("Eine Stunde.", "Zwei Stunden.", "Drei Stunden."), 1):
         department.release(answer=answer)

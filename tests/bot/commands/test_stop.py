@@ -70,6 +70,7 @@ def _sign_anew(ward: Ward) -> str:
     return ward.run("release", "make", ward.exam).stdout
 
 
+@pytest.mark.proof
 def test_the_same_text_signed_by_everybody_again_stays_stopped_and_that_is_said(ward: Ward) -> None:
     ward.run(*STOP)
 
@@ -107,6 +108,7 @@ def test_a_stop_takes_an_id_as_it_is_typed_says_what_open_pages_show_and_names_t
     assert ward.run("stop", "lift", "Pain", "--why", "x", "--force").stdout.startswith("The stop of pain is lifted.")
 
 
+@pytest.mark.proof
 def test_times_of_stops_are_those_of_the_place_everywhere(ward: Ward, tmp_path: Path) -> None:
     ward.environ |= always_open(tmp_path)  # in Berlin, and the machine may be elsewhere
     ward.run(*STOP)
@@ -153,6 +155,7 @@ def test_a_new_text_that_two_sign_ends_the_stop_loudly_and_going_back_keeps_it(w
     assert "pain (up to release 1, and the same text in later ones)" in ward.run("stop", "list").stdout
 
 
+@pytest.mark.proof
 def test_a_log_that_cannot_be_written_is_in_the_way_of_no_stop(ward: Ward) -> None:
     with _read_only(ward.log):
         stopped = ward.ends(*STOP, before=WITHOUT_RIGHTS)
@@ -186,6 +189,7 @@ def test_a_chat_is_closed_though_there_is_no_place_for_the_log(ward: Ward) -> No
     assert ward.stops() == ["close "]
 
 
+@pytest.mark.proof
 def test_a_stop_that_a_locked_database_does_not_take_stands_nowhere(ward: Ward) -> None:
     with closing(sqlite3.connect(ward.database, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

@@ -91,6 +91,7 @@ languages = st.sampled_from(("de", "en"))
 seeds = st.integers(0, 2**32)
 
 
+@pytest.mark.proof
 @settings(max_examples=150)
 @given(questionnaires(), languages, seeds, st.sampled_from((0, 4, 8, 10)))
 def test_every_talk_about_any_form_ends(questionnaire: Json, language: str, seed: int, stubborn: int) -> None:
@@ -101,6 +102,7 @@ def test_every_talk_about_any_form_ends(questionnaire: Json, language: str, seed
     check_end(chat)
 
 
+@pytest.mark.proof
 @settings(max_examples=25)
 @given(languages, seeds, st.sampled_from((0, 3, 6, 9)))
 def test_every_talk_about_the_shipped_form_ends(language: str, seed: int, stubborn: int) -> None:
@@ -112,6 +114,7 @@ def test_every_talk_about_the_shipped_form_ends(language: str, seed: int, stubbo
     check_end(chat)
 
 
+@pytest.mark.proof
 @settings(max_examples=60)
 @given(questionnaires(), languages, seeds, st.data())
 def test_a_kill_at_any_point_changes_nothing(questionnaire: Json, language: str, seed: int, data: Any) -> None:
@@ -139,6 +142,7 @@ def test_any_text_gets_a_reply(questionnaire: Json, language: str, texts: list[s
         assert chat.said or chat.open in {"finished", "paused"}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("hostile", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_hostile_texts_get_a_reply_at_every_kind_of_question(hostile: str, language: str) -> None:

@@ -84,6 +84,7 @@ def test_what_is_no_further_language_is_refused(code: str, line: str, tmp_path: 
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.proof
 def test_lint_checks_the_language_beside_the_catalog(tmp_path: Path) -> None:
     catalog, folder = only_french(tmp_path), copied(tmp_path)
     (folder / "fr" / "emergency.yaml").unlink()

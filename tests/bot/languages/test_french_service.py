@@ -188,6 +188,7 @@ def french(tmp_path_factory: pytest.TempPathFactory) -> Assistant:
     return Assistant.open(only_french(folder), settings=settings, encoder=EmbeddedEncoder(), sample=True)
 
 
+@pytest.mark.proof
 def test_who_writes_german_to_a_french_department_is_told_in_german_what_it_speaks(french: Assistant) -> None:
     told = french.answer("Kann mir jemand sagen, wie lange die Untersuchung dauert?")
 
@@ -217,6 +218,7 @@ def _gathered(folder: Path, languages: Path) -> Contents:
     return Contents.gather(folder, site=None, questionnaire=None, languages=languages, country="CH")
 
 
+@pytest.mark.proof
 def test_a_release_holds_the_language_and_is_served_from_it_whatever_lies_on_the_disk(tmp_path: Path) -> None:
     exam, languages = only_french(tmp_path), copied(tmp_path)
     change_pairs(exam, "fr", review={"status": "approved", "by": "Dr. Test", "on": "2026-01-01"})

@@ -40,6 +40,7 @@ def test_complaints_are_of_many_authors_and_of_all_levels(language: str) -> None
     assert {LEVELS[one.level] for one in found} == set(LEVELS)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_what_no_pair_answers_is_no_near_copy_of_a_calibration_question(language: str) -> None:
     catalog = load_catalog(locate("mammography"), language)
@@ -50,6 +51,7 @@ def test_what_no_pair_answers_is_no_near_copy_of_a_calibration_question(language
     assert [question.text for question in catalog.calibration if known.find(question.text)] == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_every_pair_has_near_misses_of_six_authors(language: str) -> None:
     catalog = load_catalog(locate("mammography"), language)

@@ -106,6 +106,7 @@ def test_short_messages_are_recognised_where_it_is_plain(foreign: Foreign, row: 
     assert told == row["language"] or (row["language"] == "fa" and told == "ar")  # one greeting in two languages
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_shipped_texts_are_hardly_ever_foreign_and_raise_no_alarm(
     foreign: Foreign, shipped_catalogs: Mapping[str, Catalog], language: str

@@ -48,6 +48,7 @@ def test_the_shipped_catalog_has_enough_of_its_own() -> None:
     assert len(catalog.background) >= FEW
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("few_alarm_examples")
 def test_a_catalog_without_background_declines_small_talk(tmp_path: Path, embedded_encoder: Encoder) -> None:
     document = yaml.safe_load((locate("mammography") / "de.yaml").read_text(encoding="utf-8"))

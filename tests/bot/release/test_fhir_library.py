@@ -53,6 +53,7 @@ def test_a_release_is_written_as_libraries_that_a_validator_takes(department: De
     assert again.read_bytes() == out.read_bytes()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("ids", ["server", "client"])
 def test_the_same_release_pushed_twice_changes_nothing_and_the_next_stands_beside_it(
     department: Department, fhir_server: str, ids: str
@@ -72,6 +73,7 @@ def test_the_same_release_pushed_twice_changes_nothing_and_the_next_stands_besid
     assert len(stored(fhir_server, "Library", version="2")) == 1
 
 
+@pytest.mark.proof
 def test_what_cannot_be_handed_out_is_refused_in_one_line(department: Department, tmp_path: Path) -> None:
     assert "Say where to" in department.run("release", "fhir", "1", fails=True).stderr
     assert "no release 7" in department.run("release", "fhir", "7", "--push", fails=True).stderr

@@ -89,6 +89,7 @@ def test_a_release_is_named_that_was_in_force_and_is_not() -> None:
     assert taken_back([*noted, _noted(6, GIVEN_UP, 2)], [], [first]).in_force is None
 
 
+@pytest.mark.proof
 def test_what_a_restored_backup_lost_is_done_again_by_one_command(tmp_path: Path, klartext: Run) -> None:
     department = Department(tmp_path, klartext)
     department.release()

@@ -117,6 +117,7 @@ def test_what_stands_for_a_stopped_answer_is_followed_by_the_sites_number(ward: 
         assert behind.fact == fact
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_a_stopped_pair_asked_for_by_any_wording_of_curators_is_said_to_be_checked(ward: Ward, language: str) -> None:
     pairs, missed, asked = ward.pairs(language), list[str](), 0

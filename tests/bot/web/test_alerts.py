@@ -276,6 +276,7 @@ def test_what_cannot_be_deleted_is_told_at_once_and_again_after_two_days(
     require_same_by_promtool(tmp_path, now, later_s=49 * 60 * MINUTES)
 
 
+@pytest.mark.proof
 def test_a_red_flag_that_nobody_gets_is_told_and_a_disk_that_is_full_and_a_service_that_is_gone(
     alone: tuple[Server, Scrape], tmp_path: Path
 ) -> None:
@@ -299,6 +300,7 @@ def test_a_red_flag_that_nobody_gets_is_told_and_a_disk_that_is_full_and_a_servi
     require_same_by_promtool(tmp_path, now)
 
 
+@pytest.mark.proof
 def test_a_client_that_gets_no_token_and_a_real_server_that_is_gone_are_told(
     shipped: Assistant, shipped_data: Path, tmp_path: Path
 ) -> None:

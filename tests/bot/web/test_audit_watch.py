@@ -66,6 +66,7 @@ def test_what_is_cut_off_is_told_by_the_service_and_by_verify(
     )
 
 
+@pytest.mark.proof
 def test_a_witness_that_was_taken_away_is_missed_and_comes_back_after_a_restore_only(
     tmp_path: Path, klartext: Run, caplog: pytest.LogCaptureFixture
 ) -> None:

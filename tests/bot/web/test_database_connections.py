@@ -33,6 +33,7 @@ def _connections(url: str, name: str) -> int:
         engine.dispose()
 
 
+@pytest.mark.proof
 def test_three_open_releases_share_the_connections_of_a_process(tmp_path: Path, klartext: Run, postgresql: str) -> None:
     url = emptied(postgresql)
     department = Department(tmp_path, klartext)

@@ -425,6 +425,7 @@ def test_german_is_spelt_as_in_switzerland(hospital: Hospital, shipped: Assistan
     browser.client.close()
 
 
+@pytest.mark.proof
 def test_the_conversation_survives_the_server(own_server: Server) -> None:
     browser = Browser(own_server.url)
     browser.open("/")

@@ -138,6 +138,7 @@ def test_metrics_count_by_decision_and_route(own_server: Server) -> None:
     assert found["klartext_http_requests_total", "other", "unknown", "404"] == 1
 
 
+@pytest.mark.proof
 def test_who_asks_too_often_is_told_to_wait(own_server: Server) -> None:
     own_server.stop()
     own_server.limit(turns=3, requests=100000)
@@ -186,6 +187,7 @@ def test_other_commands_do_not_import_the_web(klartext: Run) -> None:
     assert done.stdout.decode().splitlines()[-1] == ""
 
 
+@pytest.mark.proof
 def test_on_postgresql_too(own_server: Server, postgresql: str) -> None:
     own_server.stop()
     own_server.use_database(emptied(postgresql))

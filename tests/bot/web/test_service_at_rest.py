@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
+import pytest
 
 from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
@@ -15,6 +16,7 @@ from tests.bot.adapters.stored import fill, in_files
 from tests.bot.web.serving import Patient, Server
 
 
+@pytest.mark.proof
 def test_patients_of_an_encrypted_service_are_served_and_forgotten(
     shipped: Assistant, shipped_data: Path, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def _say(patient: Patient, turn_id: str, text: str) -> tuple[int, Json, float]:
     return _asked(patient.server, "POST", path, patient, turn_id=turn_id, text=text)
 
 
+@pytest.mark.proof
 def test_a_database_locked_by_another_process_is_said_soon_and_health_answers(own_server: Server) -> None:
     crowd = [Patient(own_server) for _ in range(50)]
     patient = Patient(own_server)
@@ -104,6 +105,7 @@ def _damage(folder: Path, what: str) -> None:
             file.write_bytes(content)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("few_alarm_examples")
 @pytest.mark.parametrize("what", ["head", "database", "vectors", "emptied"])
 def test_a_damaged_index_or_head_is_made_anew(what: str, small_folder: Path, tmp_path: Path) -> None:

@@ -80,6 +80,7 @@ def _noted(span: Any) -> dict[str, str | int]:
     }
 
 
+@pytest.mark.proof
 def test_requests_turns_storing_and_delivery_are_traced_without_a_word_of_the_patient(
     shipped: Assistant, shipped_data: Path, tmp_path: Path
 ) -> None:

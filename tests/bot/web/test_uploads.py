@@ -479,6 +479,7 @@ def test_where_the_form_wants_none_of_the_sites_kinds_there_is_no_field(shipped_
     running.kill()
 
 
+@pytest.mark.proof
 def test_encrypted_at_rest_a_file_is_exported_removed_erased_and_purged(shipped_data: Path, tmp_path: Path) -> None:
     """One file from end to end under a key in a file: nothing of it can be read in the database."""
     pytest.importorskip("cryptography")

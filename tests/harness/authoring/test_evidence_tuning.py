@@ -108,6 +108,7 @@ def test_no_document_that_answers_a_question_teaches_what_finds_it(
     assert "radiation" in names
 
 
+@pytest.mark.proof
 def test_pairs_teach_to_find_passages_even_without_those_nearest_to_the_question(
     embedded_encoder: EmbeddedEncoder, pairs: Course
 ) -> None:
@@ -130,6 +131,7 @@ def test_pairs_teach_to_find_passages_even_without_those_nearest_to_the_question
     assert with_all.mrr > plain.mrr + 0.05
 
 
+@pytest.mark.proof
 def test_a_study_searches_as_its_options_say_and_takes_no_tuned_file_for_held_out_where_it_is_not(
     tmp_path: Path,
 ) -> None:

@@ -119,6 +119,7 @@ def test_a_copy_that_nobody_filled_in_keeps_no_other_from_being_counted(tmp_path
     assert f"Not counted: {tmp_path / 'form-ben.csv'} has no answer yet." in done.stdout
 
 
+@pytest.mark.proof
 def test_a_form_of_another_ranking_is_said_before_anything_is_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,7 @@ def test_the_page_says_who_is_misled_and_holds_the_papers_tables(recorded: Path)
     assert "<summary>Tut die Mammographie weh?</summary>" in page
 
 
+@pytest.mark.proof
 def test_people_rank_beside_the_evaluators(recorded: Path) -> None:
     before = (recorded / "form.csv").read_bytes()
     assert "5 ist für Texte, in denen etwas klar falsch ist" in (recorded / "form.md").read_text(encoding="utf-8")

@@ -91,6 +91,7 @@ def test_a_label_without_a_verdict_or_sent_twice_changes_nothing(staff: Staff) -
     assert [each[1:] for each in labels_of(run, "Rita")] == [("correct", "")]
 
 
+@pytest.mark.proof
 def test_two_raters_are_blind_to_each_other_and_a_third_decides_where_they_differ(staff: Staff) -> None:
     run = make_run(staff, "four")
     for login in ("rita", "rolf", "rosa"):

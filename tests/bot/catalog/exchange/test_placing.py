@@ -108,6 +108,7 @@ while True:
 """
 
 
+@pytest.mark.proof
 def test_a_killed_import_leaves_all_of_it_or_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "exams" / "mine"
     folder.mkdir(parents=True)

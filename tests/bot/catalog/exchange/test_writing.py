@@ -69,6 +69,7 @@ def shipped() -> list[Catalog]:
     return [load_catalog(locate("mammography"), language) for language in ("de", "en")]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("format_", WRITTEN)
 def test_the_shipped_catalog_comes_back_from_every_format(shipped: list[Catalog], tmp_path: Path, format_: str) -> None:
     catalogs = shipped[:1] if format_ in ONE_LANGUAGE else shipped

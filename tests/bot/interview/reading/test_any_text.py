@@ -207,6 +207,7 @@ def test_hostile_texts_are_read(text: str) -> None:
         _check(read(text, question, language="de", today=TODAY), question, "de")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "piece",
     ["1", "1.", "1'", "((", "ja ", "nicht ", "3 3 75 ", "zwei", "hundert", "xq", "a und ", "vor 3 Wochen ", "-"],

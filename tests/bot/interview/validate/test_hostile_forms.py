@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ def places(node: Any) -> list[tuple[Any, Any]]:
     return [(node, key) for key in keys] + [place for key in keys for place in places(node[key])]
 
 
+@pytest.mark.proof
 @settings(max_examples=300)
 @given(questionnaires(), st.lists(junk, min_size=1, max_size=4), st.integers(0, 2**32))
 def test_a_spoilt_form_is_asked_to_its_end_or_refused(questionnaire: Json, spoilers: list[Any], seed: int) -> None:

@@ -296,6 +296,7 @@ def test_what_is_said_against_an_option_when_a_form_is_loaded_is_what_the_valida
         assert list(option.refused) == refusals_alone(asked, engine, option.answer)
 
 
+@pytest.mark.proof
 @settings(max_examples=15)
 @given(st.integers(0, 2**32), st.sampled_from((0, 2, 5)))
 def test_the_shipped_form_is_completed_as_the_validator_wants_it(seed: int, stubborn: int) -> None:

@@ -48,6 +48,7 @@ def _run(folder: Path, exam: Path, faults: str) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_publish_is_taken_up_again_and_makes_one_whole_release(point: str, tmp_path: Path) -> None:
     new_key(tmp_path / "key.pem")

@@ -105,6 +105,7 @@ def test_what_is_signed_shortly_after_a_reset_is_marked_for_the_other_signer(bot
     assert not known.was_reset(now() + FRESH)
 
 
+@pytest.mark.proof
 def test_a_stranger_cannot_lock_somebody_out_of_the_device_that_they_log_in_with(both: Staff) -> None:
     people = both.console.tools.people
     both.person("anna", "approver")
