@@ -146,7 +146,7 @@ def _made_of(said: Sequence[str], *patterns: re.Pattern[str]) -> bool:
 
 def short_reaction(text: str) -> Kind | None:
     """Return what kind of reaction a whole message is; None when it is, or may be, anything else."""
-    if "?" in text or not words(text) or len(words(text)) > MOST_WORDS:
+    if "?" in text or not words(text) or len(words(text)) > MOST_WORDS or ails(text):
         return None
     clauses = [clause for part in _CLAUSE.split(text) if (clause := fold(part))]
     found = (_reactions(language).of(clauses) for language in known())
@@ -188,7 +188,7 @@ def remarks(text: str) -> bool:
 
     What is longer than any answered message is none: to cut it into phrases takes time with the cube of its length.
     """
-    if "?" in text or len(text) > MAX_CHARACTERS:
+    if "?" in text or len(text) > MAX_CHARACTERS or ails(text):
         return False
     clauses = [clause for part in _CLAUSE.split(text) if (clause := fold(part))]
     return any(
@@ -306,6 +306,11 @@ def nothing_asked(text: str) -> str | None:
     if agrees(text):
         return "ask_away"
     return "stop" if " ".join(words(text)) in _messages()["no"] else None
+
+
+def ails(text: str) -> bool:
+    """Say whether a message tells that its writer is unwell now: "danke, mir ist schwindelig" is more than thanks."""
+    return bool(_ailing().search(" ".join(words(text))))
 
 
 def in_trouble(text: str) -> bool:
@@ -442,6 +447,11 @@ def _reactions(language: str) -> _Reactions:
         refusing=re.compile(rf"\b(?:{'|'.join(listed['refusing'])})"),
         calling_off=re.compile(rf"\b(?:{'|'.join(listed['calling_off'])})"),
     )
+
+
+@cached
+def _ailing() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(joint('messages.yaml')['ailing'])})\b")
 
 
 @cached

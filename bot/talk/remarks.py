@@ -17,6 +17,7 @@ from bot.matching.remarks import BESIDE, HEARD, Remark
 from bot.response import Response
 from bot.sentences.reply import SENTENCES, Content, Interface, Part, Reply, SiteText, folded, interface, site_text
 from bot.talk.dialogue import State, known, show_pair, unsure_key
+from bot.talk.messages import ails
 from bot.talk.withholding import Decided
 from bot.text import sanitise
 
@@ -67,7 +68,7 @@ def settles(response: Response, *, least: float = HEARD) -> bool:
 def _is_more_than_manners(remark: Remark, text: str) -> bool:
     """Say whether there is more to a message than manners: a greeting must swallow no story."""
     long = len(text.split()) > MOST_MANNERS and remark.probability < SURE_MANNERS
-    return remark.kind in MANNERS and ("?" in text or long)
+    return remark.kind in MANNERS and ("?" in text or long or ails(text))
 
 
 def reply_to_remark(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State] | None:
