@@ -26,7 +26,7 @@ from bot.talk.dialogue import (
     show_again,
     with_context,
 )
-from bot.talk.messages import asks_to_wait, picks, remarks
+from bot.talk.messages import ails, asks_to_wait, picks, remarks
 from bot.talk.remarks import announces_for_team, beside_answer, felt_again, meet, reply_to_remark, settles, surely_apart
 from bot.text import words
 
@@ -172,7 +172,7 @@ def _moved(assistant: Assistant, state: State, response: Response, move: Move) -
             return _answered(assistant, state, _otherwise(response, "answered", move, move.pair_ids[0]))
         case "offer":
             return _answered(assistant, state, _otherwise(response, "clarify", move))
-        case "reaction" if response.remarks or remarks(response.question):
+        case "reaction" if (response.remarks or remarks(response.question)) and not ails(response.question):
             return Heard(Reply(language, (interface(language, "all_right"),)), rest, None)
         case "none" | "reaction":  # weighed as a reaction, and known as none: "arm taub" must never get "all right"
             return _answered(assistant, state, _otherwise(response, "declined", move))

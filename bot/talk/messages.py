@@ -309,7 +309,7 @@ def nothing_asked(text: str) -> str | None:
 
 
 def ails(text: str) -> bool:
-    """Say whether a message tells that its writer is unwell now: "danke, mir ist schwindelig" is more than thanks."""
+    """Say whether its writer is unwell, or waits for weeks: "danke, mir ist schwindelig" is more than thanks."""
     return bool(_ailing().search(" ".join(words(text))))
 
 

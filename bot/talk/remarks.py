@@ -56,7 +56,7 @@ def settles(response: Response, *, least: float = HEARD) -> bool:
     if response.too_long or response.fixed is not None or complains:
         return False
     likeliest = response.remarks[0] if response.remarks else None
-    if likeliest is None or _is_more_than_manners(likeliest, response.question):
+    if likeliest is None or _is_more_than_manners(likeliest, response.question, response.lang):
         return False
     if response.advice is not None and likeliest.kind not in BEFORE_ANSWERS:
         least = BESIDE
@@ -65,10 +65,12 @@ def settles(response: Response, *, least: float = HEARD) -> bool:
     return unlikely and likeliest.probability >= least
 
 
-def _is_more_than_manners(remark: Remark, text: str) -> bool:
+def _is_more_than_manners(remark: Remark, text: str, language: str) -> bool:
     """Say whether there is more to a message than manners: a greeting must swallow no story."""
+    if remark.kind not in MANNERS:
+        return False
     long = len(text.split()) > MOST_MANNERS and remark.probability < SURE_MANNERS
-    return remark.kind in MANNERS and ("?" in text or long or ails(text))
+    return "?" in text or long or ails(text) or question_like(text, language) != "no"
 
 
 def reply_to_remark(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State] | None:

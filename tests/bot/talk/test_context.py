@@ -266,6 +266,32 @@ def test_what_ails_somebody_is_never_met_as_a_reaction_to_the_answer(shipped: As
         assert "all_right" not in _keys(_react(shipped, state, text)), text
 
 
+UNWELL = {
+    "de": (
+        *("danke, mir ist schwindelig", "gern, aber mir ist schlecht", "danke, ich pack das nicht mehr"),
+        *("nein danke, ich hab fieber", "ok danke, mir wird so komisch", "ich warte auch schon 3 wochen"),
+    ),
+    "en": ("thanks, i feel dizzy", "ok thanks, i can't go on", "thanks but i have been waiting for weeks"),
+}
+
+
+@pytest.mark.parametrize("state", [None, "deodorant"])
+@pytest.mark.parametrize(("language", "text"), [(lang, text) for lang, texts in UNWELL.items() for text in texts])
+def test_who_is_unwell_or_waits_for_weeks_is_not_answered_with_manners_alone(
+    shipped: Assistant, language: str, text: str, state: str | None
+) -> None:
+    said = _keys(_react(shipped, State(language, last_pair=state), text))
+
+    assert not {"all_right", "thanks", "goodbye", "greeting", "take_your_time"} & set(said), said
+
+
+@pytest.mark.parametrize("text", ["danke, mir ist nicht mehr schlecht", "danke, alles gut", "ok danke tschüss"])
+def test_who_is_well_again_is_answered_in_kind(shipped: Assistant, text: str) -> None:
+    said = _keys(_react(shipped, State("de", last_pair="deodorant"), text))
+
+    assert {"all_right", "thanks", "goodbye"} & set(said), said
+
+
 @pytest.mark.parametrize(
     "text", ["herzinfarkt", "Herzanfall", "ohnmacht", "arm taub", "heart attack", "my arm is numb"]
 )
