@@ -116,7 +116,7 @@ class TeachBack:
         if red_flag_in(self._assistant, text, language) is not None:
             return True
         response = self._assistant.answer(text, language)
-        return response.decision == "urgent" or response.level not in (None, "other")
+        return response.decision == "urgent" or response.level in ("now", "today")
 
     def offer(self, reaction: Reaction, check: Check, text: str) -> Reaction | None:
         """Return a reaction with the offer below its answer; None where none is made.
