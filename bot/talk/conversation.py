@@ -361,12 +361,27 @@ class Conversation:
     ) -> tuple[Reaction, str]:
         """Return what the rules make of a message, and what is kept as said."""
         free = call is None and message.is_said and not self._assistant.is_closed
-        if free and state.check.step is not None:
-            taken = TeachBack(self._assistant, self._id).take(state, text, message.choice)
-            if taken is not None:
-                return taken, text
+        if not free or state.check.done:
+            return self._react_unchecked(message, text, state, call, at, free=free)
+        check = TeachBack(self._assistant, self._id)
+        waits = state.check.is_open or not (self._is_interviewing or self._standing.choices)
+        taken = check.take(state, text, message.choice) if waits else None
+        if taken is not None:
+            return taken, text
+        heard = check.heard(state, text) if message.choice is None else text
+        reaction, kept = self._react_unchecked(message, heard, state, call, at, free=free)
+        return reaction, text if kept == heard else kept
+
+    def _react_unchecked(  # noqa: PLR0913 - what was said, and who is here
+        self, message: Message, text: str, state: State, call: Call | None, at: datetime, *, free: bool
+    ) -> tuple[Reaction, str]:
+        """Return the same for what is not said to a quiz, with the offer to check the answer where one is made."""
         reaction, text = self._react_otherwise(message, text, state, call, at)
         return self._with_check(state, reaction, text, free=free), text
+
+    @property
+    def _is_interviewing(self) -> bool:
+        return self._interviewer is not None and self._interviewer.is_asking
 
     def _with_check(self, before: State, reaction: Reaction, text: str, *, free: bool) -> Reaction:
         """Return a reaction with the offer to check its answer, where one is made; `free`: nobody else is here."""
@@ -374,8 +389,7 @@ class Conversation:
         check = replace(check, over=check.over or in_trouble(text))
         answer = decided.pair_id if decided is not None and decided.decision == "answered" else None
         pair = self._assistant.catalog(reaction.reply.language).by_id.get(answer) if answer is not None else None
-        asking = self._interviewer is not None and self._interviewer.is_asking
-        if free and not asking and pair is not None and pair.quizzes:
+        if free and not self._is_interviewing and pair is not None and pair.quizzes:
             offered = TeachBack(self._assistant, self._id).offer(reaction, check, text)
             if offered is not None and not _is_flagged(self._records, self._id):
                 return offered
@@ -386,7 +400,7 @@ class Conversation:
     def _react_otherwise(
         self, message: Message, text: str, state: State, call: Call | None, at: datetime
     ) -> tuple[Reaction, str]:
-        """Return the same for what is not said to a quiz."""
+        """Return what is made of it by all rules but those of the check."""
         closed = self._assistant.is_closed
         if closed and message.is_said:
             state = set_aside(self._interviewer, state, at)

@@ -61,6 +61,7 @@ class Check:
         over: Whether nothing is offered any more: the patient wants none, or something else matters now.
         again: Whether the last turn only showed once more what is open.
         missed: Whether the patient was asked before to choose by number.
+        late: Whether it was open or answered shortly before: one letter alone is still meant for it.
     """
 
     step: QuizStep | None = None
@@ -70,11 +71,17 @@ class Check:
     over: bool = False
     again: bool = False
     missed: bool = False
+    late: bool = False
 
     @property
     def is_open(self) -> bool:
         """Whether the offer or the quiz waits for the patient."""
         return self.step in ("offered", "asked")
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing that is said can be meant for it any more."""
+        return self.step is None and not self.late
 
     @property
     def quizzed(self) -> Quizzed | None:
@@ -148,7 +155,7 @@ def check_after(before: State, reply: Reply, after: State) -> Check:
     told = any(key.startswith(_OVER) and not key.startswith(_HARMLESS) for key in keys)
     troubled = before.alarmed or after.alarmed or before.complaint is not None or after.complaint is not None
     over = before.check.over or told or troubled
-    return replace(before.check, step=None, option=None, over=over, again=False)
+    return replace(before.check, step=None, option=None, over=over, again=False, late=before.check.step is not None)
 
 
 def write_state(state: State) -> str:

@@ -32,8 +32,6 @@ MOST_WORDS = 24
 MOST_CALLING_OFF = 14  # words
 MOST_PICKING = 8  # words
 MOST_PLAIN = 10  # words of a question that is nothing else
-MOST_DECLINING = 8  # words
-MOST_ATTEMPTING = 4  # words: what is longer is hardly an answer to a quiz
 # More than a plain question: a further sentence, an outcry, a sign of feeling.
 _NOT_PLAIN = re.compile(r"[.?;:\n…](?=.*\w)|!|\?.*\?|[^\w\s.,?'’\"„“”()/%&–-]", re.DOTALL)
 # "Can we do the questionnaire", unless it is asked about, refused or feared.
@@ -124,13 +122,13 @@ class _Reactions:
         """Return the kinds that all clauses together are made of; none when one of them is something else."""
         found: set[Kind] = set()
         for clause in clauses:
-            if not _made_of(clause.split(), self.anything, self.fill):
+            if not made_of(clause.split(), self.anything, self.fill):
                 return frozenset()
             found |= {kind for kind, pattern in self.kinds.items() if pattern.search(clause)}
         return frozenset(found)
 
 
-def _made_of(said: Sequence[str], *patterns: re.Pattern[str]) -> bool:
+def made_of(said: Sequence[str], *patterns: re.Pattern[str]) -> bool:
     """Say whether words can be cut into pieces that each match one of the patterns as a whole.
 
     Piece by piece: one expression for all of it would try every way to cut, which are as many as 2 to the words.
@@ -268,9 +266,7 @@ def picks(text: str) -> int | None:
     said = words(text)
     if not 0 < len(said) <= MOST_PICKING:
         return None
-    found = {
-        place for place, (pick, fill) in _picks().items() if _made_of(said, pick, fill) and not _made_of(said, fill)
-    }
+    found = {place for place, (pick, fill) in _picks().items() if made_of(said, pick, fill) and not made_of(said, fill)}
     return next(iter(found)) if len(found) == 1 else None
 
 
@@ -315,7 +311,7 @@ def ails(text: str) -> bool:
 
 def in_trouble(text: str) -> bool:
     """Say whether words of distress, illness, waiting, anger or refusal stand in a message: no time for a check."""
-    return bool(_checking()["trouble"].search(" ".join(words(text))))
+    return bool(checking()["trouble"].search(" ".join(words(text))))
 
 
 def asks_plainly(text: str, question: str, wordings: Iterable[str]) -> bool:
@@ -326,89 +322,17 @@ def asks_plainly(text: str, question: str, wordings: Iterable[str]) -> bool:
         question: Of the pair.
         wordings: In which patients ask it.
     """
-    said, forms = words(text), _checking()
+    said, forms = words(text), checking()
     plain = not _NOT_PLAIN.search(text.strip()) and 0 < len(said) <= MOST_PLAIN and not in_trouble(text)
     if not plain:
         return False
-    hurts = any(forms["pain"].fullmatch(word) for word in said)
-    own = set(words(question))
-    if hurts and (any(forms["oneself"].fullmatch(word) for word in said) or not _any_like("pain", own)):
+    hurts, own = any(forms["pain"].fullmatch(word) for word in said), set(words(question))
+    if hurts and any(forms["oneself"].fullmatch(word) for word in said):
+        return False
+    if hurts and not any(forms["pain"].fullmatch(word) for word in own):
         return False
     known_words = own.union(*map(words, wordings))
     return all(word in known_words or forms["plain"].fullmatch(word) for word in said)
-
-
-def agrees_to_check(text: str) -> bool:
-    """Say whether a whole message agrees to a check that was just offered: "ok", "von mir aus"."""
-    return _is_whole(text, "agreed")
-
-
-def declines_check(text: str) -> bool:
-    """Say whether a message wants no check: "keine Lust", "nein, ich mag keine Tests"."""
-    said = words(text)
-    if "?" in text or not 0 < len(said) <= MOST_DECLINING or _has_asking(text):
-        return False
-    own_words = _any_like("test", said) and _any_like("against", said)
-    bare = bool(_checking()["no"].fullmatch(said[0])) and not in_trouble(text)
-    return _is_whole(text, "declined") or ((own_words or bare) and not _tells_of_oneself(text))
-
-
-def skips_check(text: str) -> bool:
-    """Say whether a whole message does not know, or goes on: "weis nich", "überspringen"."""
-    return _is_whole(text, "unknown")
-
-
-def asks_check_again(text: str) -> bool:
-    """Say whether a whole message wants the open question once more: "Was war die Frage nochmal?"."""
-    return len(words(text)) <= MOST_DECLINING and _is_whole(text, "repeat")
-
-
-def labelled(text: str) -> int | None:
-    """Return which option a whole message names by its number or letter, from 1: "b)", "Antwort 4"; None for none."""
-    said = words(text)
-    before, label = said[:-1], said[-1] if said else ""
-    if len(label) != 1 or len(before) > 2 or not all(_checking()["label"].fullmatch(word) for word in before):
-        return None
-    if label.isdecimal():
-        return int(label)
-    return "abcdefghi".find(label) + 1 or None
-
-
-def attempts(text: str) -> bool:
-    """Say whether a message may try an open quiz: a few words that ask nothing and are no other kind of message."""
-    said = words(text)
-    if not 0 < len(said) <= MOST_ATTEMPTING or "?" in text or text.lstrip().startswith("/") or _has_asking(text):
-        return False
-    talk = switches_to(text) or wants_interview(text) or small_talk(text) or asks_easier(text)
-    return not talk and short_reaction(text) is None and not _tells_of_oneself(text)
-
-
-def clauses_of(text: str) -> list[str]:
-    """Return the clauses of a message, a "no" or the like in front of each left out."""
-    parts = [part.split() for part in _CLAUSE.split(text)]
-    left = (" ".join(part[1:] if _any_like("no", words(part[0])) else part) for part in parts if part)
-    return [each for each in left if each]
-
-
-def negates(said: Iterable[str]) -> bool:
-    """Say whether a word among folded ones denies."""
-    return _any_like("negating", said)
-
-
-def _tells_of_oneself(text: str) -> bool:
-    return bool(_checking()["told"].search(" ".join(words(text))))
-
-
-def _has_asking(text: str) -> bool:
-    return bool(_checking()["asking"].search(" ".join(words(text))))
-
-
-def _is_whole(text: str, name: str) -> bool:
-    return bool(_checking()[name].fullmatch(" ".join(words(text))))
-
-
-def _any_like(name: str, said: Iterable[str]) -> bool:
-    return any(_checking()[name].fullmatch(word) for word in said)
 
 
 def calls_off(text: str) -> bool:
@@ -417,13 +341,21 @@ def calls_off(text: str) -> bool:
     if not 0 < len(said) <= MOST_CALLING_OFF:
         return False
     phrases, fill = _all_clear()
-    return _made_of(said, phrases, fill) and not _made_of(said, fill)
+    return made_of(said, phrases, fill) and not made_of(said, fill)
 
 
 def calms(text: str) -> bool:
     """Say whether a message takes an alarm back somewhere in its words: "Was? Mir geht es gut, das war ein Scherz."."""
     said = " ".join(words(text))
     return len(said.split()) <= MOST_WORDS and bool(_taken_back().search(said))
+
+
+@cached
+def checking() -> dict[str, re.Pattern[str]]:
+    """Return the forms of words by which explanations are checked (`bot.talk.quiz_words`), each by its name."""
+    return {
+        name: re.compile(rf"\b(?:{'|'.join(listed)})\b") for name, listed in joint("messages.yaml")["checking"].items()
+    }
 
 
 @cached
@@ -459,13 +391,6 @@ def _picks() -> dict[int, tuple[re.Pattern[str], re.Pattern[str]]]:
     listed = joint("messages.yaml")["picks"]
     fill = re.compile("|".join(listed["fill"]))
     return {place: (re.compile("|".join(phrases)), fill) for place, phrases in listed["places"].items()}
-
-
-@cached
-def _checking() -> dict[str, re.Pattern[str]]:
-    return {
-        name: re.compile(rf"\b(?:{'|'.join(listed)})\b") for name, listed in joint("messages.yaml")["checking"].items()
-    }
 
 
 @cached

@@ -14,36 +14,30 @@ from bot.assistant import Assistant
 from bot.catalog.catalog import Pair
 from bot.catalog.quiz import Quiz, QuizStep, pair_of, quiz_name
 from bot.interview.reading.reading import Read
-from bot.interview.reading.vocabulary import one_slip_apart
 from bot.interview.reading.yesno import is_unknown, read_yes_no
 from bot.sentences.reply import Content, Interface, Part, Reply, content, interface, quiz_option, quiz_parts
 from bot.talk.danger import red_flag_in
 from bot.talk.dialogue import Check, State, known
-from bot.talk.messages import (
+from bot.talk.messages import asks_plainly, nothing_asked, picks, yes_or_no_in
+from bot.talk.quiz_words import (
     agrees_to_check,
     asks_check_again,
-    asks_plainly,
-    attempts,
-    clauses_of,
+    beside_yes_or_no,
     declines_check,
-    in_trouble,
+    finds_unclear,
+    is_label,
     labelled,
-    negates,
-    nothing_asked,
-    picks,
+    meant,
+    signs_are_kind,
     skips_check,
-    yes_or_no_in,
 )
 from bot.talk.reactions import YES, Reaction
 from bot.talk.remarks import with_contact
-from bot.talk.situation import wants_person
 from bot.text import words
 
 MOST_OFFERED = 2  # in a conversation
 # What may stand beside the answer that a check is offered for: whatever else is said, the patient has that to read.
 _BESIDE = ("sample_label", "simple_intro")
-SHORTEST_ALONE = 4  # letters of a single word that chooses an option
-SHORTEST_BENT = 4  # letters of a word that is known bent or misspelt, too
 
 
 class TeachBack:
@@ -54,72 +48,75 @@ class TeachBack:
         self._seed = seed
 
     def take(self, state: State, text: str, choice: int | None) -> Reaction | None:
-        """Take what is said to the offer or to the quiz; None when it is something else.
+        """Take what is said to the offer or to the quiz, or too late to either; None when it is something else.
 
         `choice`: the number of the button that was pressed; None when the text was typed.
         """
-        state = replace(state, check=replace(state.check, again=False))
-        if not state.check.is_open:
+        state = replace(state, check=replace(state.check, again=False, late=False))
+        if choice is None and not signs_are_kind(text):
             return None
+        if not state.check.is_open:
+            return self._take_late(state, text)
         if choice is None and red_flag_in(self._assistant, text, state.language, rules_only=True) is not None:
             return None  # an emergency comes before everything, whatever words stand beside it
-        if state.check.step == "offered":
-            return self._take_offered(state, text, choice)
+        taken = self._take_offered if state.check.step == "offered" else self._take_asked
+        reaction = taken(state, text, choice)
+        if reaction is None and choice is None and beside_yes_or_no(text) != text:
+            return self._take_late(state, beside_yes_or_no(text))
+        return reaction
+
+    def heard(self, state: State, text: str) -> str:
+        """Return what a message that is taken by nobody here says beside a "yes" or "no" to what is open."""
+        left = beside_yes_or_no(text) if state.check.is_open else text
+        return text if left == text or red_flag_in(self._assistant, text, state.language) is not None else left
+
+    def _take_offered(self, state: State, text: str, choice: int | None) -> Reaction | None:
+        if choice is None and finds_unclear(text):
+            found = self._open(state)
+            return self._withheld(state) or (self._explained(state, *found) if found is not None else None)
+        wanted = _wanted(text, state.language) if choice is None else choice == 1
+        if wanted is False:
+            return _declined(state)
+        if wanted is None:
+            # One letter says nothing that anybody could answer.
+            return self._again(state, interface(state.language, "teach_offer")) if is_label(text) else None
+        return self._withheld(state) or self._ask(state)
+
+    def _take_asked(self, state: State, text: str, choice: int | None) -> Reaction | None:
         quiz = self._open(state)
         if quiz is None:
             return None
         options = quiz[1].shuffled(self._seed)
         place = choice if choice is not None else self._place(text, options, state.language)
-        if place is None:
-            return self._take_otherwise(state, text, options)
-        return self._withheld(state) or self._judge(state, *quiz, options[place - 1] if place <= len(options) else "")
-
-    def _take_offered(self, state: State, text: str, choice: int | None) -> Reaction | None:
-        wanted = _wanted(text, state.language) if choice is None else choice == 1
-        if wanted is None and declines_check(text):
-            wanted = False
-        if wanted is not None and choice is None and self._matters(state, text):
-            return None
-        if wanted is False:
+        if place is not None:
+            chosen = options[place - 1] if place <= len(options) else ""
+            return self._withheld(state) or self._judge(state, *quiz, chosen)
+        if asks_check_again(text):
+            return self._withheld(state) or self._ask(state, again=True)
+        if declines_check(text) or nothing_asked(text) == "stop":
             return _declined(state)
-        if wanted is None:
-            # One letter says nothing that anybody could answer.
-            return self._again(state, text, interface(state.language, "teach_offer")) if _is_letter(text) else None
-        return self._withheld(state) or self._ask(state)
+        return self._again(state, interface(state.language, "teach_choose")) if is_label(text) else None
 
-    def _take_otherwise(self, state: State, text: str, options: tuple[str, ...]) -> Reaction | None:
-        """Take what chooses no option: it wants no quiz, or the question again, or tried and was not understood."""
-        repeats = asks_check_again(text)
-        if repeats or declines_check(text):
-            if self._matters(state, text):
-                return None
-            return self._withheld(state) or self._ask(state, again=True) if repeats else _declined(state)
-        choose = interface(state.language, "teach_choose")
-        if _is_letter(text):
-            return self._again(state, text, choose)
-        tried = attempts(text) or ("?" not in text and len(_pointed(words(text), options)) > 1)
-        if not tried or in_trouble(text) or self._matters(state, text):
+    def _take_late(self, state: State, text: str) -> Reaction | None:
+        """Take one letter or number that comes after the quiz was closed; nothing else."""
+        if state.alarmed or state.offered or not is_label(text):
             return None
-        return self._again(state, text, choose)
+        check = replace(state.check, step=None, option=None, late=True)
+        return _said(state, check, interface(state.language, "teach_declined"))
 
-    def _again(self, state: State, text: str, *parts: Part) -> Reaction | None:
+    def _again(self, state: State, *parts: Part) -> Reaction:
         """Let the patient choose by number; the second time the check is dropped."""
         if state.check.missed:
-            return _declined(state) if _is_letter(text) else None
+            return _declined(state)
         check = replace(state.check, again=True, missed=True)
         return self._withheld(state) or self._with_choices(_said(state, check, *parts))
 
-    def _matters(self, state: State, text: str) -> bool:
-        """Say whether a message, or a clause of it, may be an emergency or a complaint, or asks for a person."""
-        return wants_person(text) or any(
-            self._is_trouble(state, each) for each in dict.fromkeys((text, *clauses_of(text)))
-        )
-
-    def _is_trouble(self, state: State, text: str) -> bool:
-        if red_flag_in(self._assistant, text, state.language) is not None:
+    def _is_trouble(self, text: str, language: str) -> bool:
+        """Say whether words of an option may be an emergency or a complaint: then they are no answer."""
+        if red_flag_in(self._assistant, text, language) is not None:
             return True
-        response = self._assistant.answer(text, state.language)
-        return response.decision == "urgent" or response.level not in (None, "other")
+        response = self._assistant.answer(text, language)
+        return response.decision == "urgent" or response.level in ("now", "today")
 
     def offer(self, reaction: Reaction, check: Check, text: str) -> Reaction | None:
         """Return a reaction with the offer below its answer; None where none is made.
@@ -189,39 +186,40 @@ class TeachBack:
 
     def _judge(self, state: State, pair: Pair, quiz: Quiz, option: str) -> Reaction:
         """Say what came of an answer; `option`: what was chosen, or empty where the patient does not know."""
+        if option != quiz.answer:
+            chosen = quiz.options.index(option) if option else None
+            return self._explained(state, pair, quiz, chosen)
+        check = replace(state.check, step="right", option=quiz.options.index(option))
+        return _said(state, check, interface(state.language, "teach_right"))
+
+    def _explained(self, state: State, pair: Pair, quiz: Quiz, chosen: int | None = None) -> Reaction:
+        """Explain once more, and name the right option where the quiz was asked; `chosen`: the wrong option."""
         language = state.language
-        step: QuizStep = "right" if option == quiz.answer else "wrong" if option else "unknown"
-        check = replace(state.check, step=step, option=quiz.options.index(option) if option else None)
-        if step == "right":
-            return _said(state, check, interface(language, "teach_right"))
+        step: QuizStep = "unknown" if chosen is None else "wrong"
         # The easy answer may begin with "no": it answers the question of the pair, not that of the quiz.
         question = content(pair, "question")
         again = content(pair, "easy_answer" if pair.easy_answer is not None else "answer")
-        answer = (interface(language, "teach_answer"), quiz_option(pair, quiz.answer))
+        named = (interface(language, "teach_answer"), quiz_option(pair, quiz.answer))
+        answer = named if state.check.step == "asked" else ()
         parts = (interface(language, "teach_unclear"), question, again, *answer, *self._label(state))
-        return _said(state, check, *parts)
+        return _said(state, replace(state.check, step=step, option=chosen), *parts)
 
     def _place(self, text: str, options: tuple[str, ...], language: str) -> int | None:
         """Return which option typed words choose, from 1; one more for "I don't know", None for something else."""
         said, silent, number = words(text), len(options) + 1, labelled(text)
         if number is not None:
             return silent if number == 0 else number if number <= silent else None
-        place, whole = picks(text), [words(each) for each in options].index(said) + 1 if _is_whole(text, options) else 0
+        if (whole := [words(each) for each in options]).count(said):
+            trouble = red_flag_in(self._assistant, text, language) is not None
+            return None if trouble else whole.index(said) + 1
         unknown = said == words(interface(language, "teach_unknown").text) or is_unknown(text, language=language)
-        unknown = unknown or skips_check(text)
-        pointed = _pointed(said, options) if "?" not in text else []
-        closed = bool(whole) or unknown or place is not None
-        if not closed and (len(pointed) != 1 or not _is_clear(said, options[pointed[0] - 1])):
-            return None
-        if not closed and red_flag_in(self._assistant, text, language) is not None:
-            return None  # some words of an option may be a cry for help: then they are no answer
-        if whole:
-            return whole
-        if unknown or place == 0:
+        place = picks(text)
+        if unknown or skips_check(text) or finds_unclear(text) or place == 0:
             return silent
-        if place is None:
-            return pointed[0]
-        return (place if place > 0 else len(options)) if place <= silent else None
+        if place is not None:
+            return (place if place > 0 else len(options)) if place <= silent else None
+        found = meant(text, options)
+        return None if found is None or self._is_trouble(text, language) else found
 
     def _label(self, state: State) -> tuple[Part, ...]:
         return (interface(state.language, "sample_label"),) if self._assistant.sample else ()
@@ -235,46 +233,16 @@ def _wanted(text: str, language: str) -> bool | None:
             return wanted
     if bare := nothing_asked(text):  # in whatever language
         return bare != "stop"
+    if (place := picks(text)) in (1, 2):
+        return place == 1
     if "?" in text:
         return None
-    if agrees_to_check(text):
-        return True
+    if (declined := declines_check(text)) or agrees_to_check(text):
+        return not declined
     read = read_yes_no(yes_or_no_in(language, text), language=language)
     if not isinstance(read, Read) or read.remainder:
         return None
     return None if read.answers[0].value is True and YES.isdisjoint(said) else read.answers[0].value is True
-
-
-def _is_letter(text: str) -> bool:
-    """Say whether a message is one letter or number, or "Antwort x"."""
-    said = words(text)
-    return labelled(text) is not None or (len(said) == 1 and len(said[0]) == 1)
-
-
-def _is_whole(text: str, options: tuple[str, ...]) -> bool:
-    return words(text) in [words(each) for each in options]
-
-
-def _pointed(said: list[str], options: tuple[str, ...]) -> list[int]:
-    """Return the options, from 1, that have all words that were said, as they may be bent or misspelt."""
-    own = [words(each) for each in options]
-    found = (n for n, each in enumerate(own, 1) if all(any(_like(word, one) for one in each) for word in said))
-    return list(found) if said else []
-
-
-def _is_clear(said: list[str], option: str) -> bool:
-    """Say whether words that fit one option alone say enough of it: "wischen" is not "weil Wischen nicht reicht"."""
-    if len(said) == 1 and len(said[0]) < SHORTEST_ALONE:
-        return False
-    return len(said) > 2 or not (negates(said) or negates(words(option)))
-
-
-def _like(one: str, other: str) -> bool:
-    if one == other or min(len(one), len(other)) < SHORTEST_BENT:
-        return one == other
-    short, long = sorted((one, other), key=len)
-    stem = short[: max(SHORTEST_BENT, len(short) - 2)]
-    return long.startswith(stem) or short in long or one_slip_apart(one, other)
 
 
 def _yes_or_no(language: str) -> tuple[Part, Part]:

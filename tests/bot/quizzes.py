@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,23 @@ def a_quiz(language: str, about: str = "") -> dict[str, Any]:
 
 def with_quiz(assistant: Assistant, pair_id: str) -> Assistant:
     """Return the same assistant, trained as it is, with a quiz on one pair in each language."""
+    return with_quizzes(assistant, {pair_id: {language: a_quiz(language) for language in ABOUT}})
+
+
+def with_quizzes(assistant: Assistant, quizzes: Mapping[str, Mapping[str, dict[str, Any]]]) -> Assistant:
+    """Return the same assistant, trained as it is, with quizzes as a file has them: by pair, then by language."""
 
     def quizzed(opened: Opened) -> Opened:
         catalog = opened.catalog
-        quiz = Quiz.model_validate(a_quiz(catalog.language))
-        pairs = [each.model_copy(update={"quizzes": (quiz,)}) if each.id == pair_id else each for each in catalog.pairs]
+        given = {
+            pair_id: Quiz.model_validate(own[catalog.language])
+            for pair_id, own in quizzes.items()
+            if catalog.language in own
+        }
+        pairs = [
+            pair.model_copy(update={"quizzes": (given[pair.id],)}) if pair.id in given else pair
+            for pair in catalog.pairs
+        ]
         return replace(
             opened,
             catalog=replace(catalog, pairs=tuple(pairs)),

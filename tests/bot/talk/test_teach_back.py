@@ -25,7 +25,7 @@ from bot.talk.conversation import Conversation, Message
 from bot.talk.dialogue import State, read_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import asks_plainly
-from bot.talk.teach_back import _pointed
+from bot.talk.quiz_words import meant
 from bot.testing import HashEncoder
 from tests.bot.interview.chat import mammography
 from tests.bot.quizzes import RIGHT, WRONG, write_quizzed_catalog
@@ -217,8 +217,8 @@ def quizzing(talk: Talk) -> Asked:
     return asked
 
 
-@pytest.mark.parametrize("said", ["es", "egal", "drückt", "x", "9"])
-def test_what_chooses_no_option_clearly_is_asked_to_choose_once(talk: Talk, said: str) -> None:
+@pytest.mark.parametrize("said", ["x", "9", "Antwort 7 bitte"])
+def test_a_number_or_letter_of_no_option_is_asked_to_choose_once(talk: Talk, said: str) -> None:
     asked = quizzing(talk)
     options = asked.last.choices
     reply = asked.say(said)
@@ -375,11 +375,28 @@ DEODORANT = (
 
 
 @pytest.mark.parametrize(
-    ("said", "pointed"),
-    [("wischen", [1, 4]), ("wisch es ab", [1]), ("sie wischd es ab", [1]), ("egal", []), ("bild", [1, 3])],
+    ("said", "place"),
+    [
+        ("wischen", None),
+        ("abwischen", 1),
+        ("wisch es ab", 1),
+        ("sie wischd es ab", 1),
+        ("wischt es ab weil Reste stören", 1),
+        ("nicht abwischen", None),
+        ("sie lässt es dran", 2),
+        ("egal", None),
+        ("bild", None),
+        ("brust", None),
+        ("brust creme nässt", None),
+        ("Creme stört an der Brust", None),
+        ("es stört an der Brustwarze", None),
+        ("puder stört", None),
+        ("warum Puder darüber", None),
+        ("Puder darüber?", None),
+    ],
 )
-def test_words_point_to_every_option_that_has_them_however_bent(said: str, pointed: list[int]) -> None:
-    assert _pointed(said.split(), DEODORANT) == pointed
+def test_words_mean_an_option_only_if_most_of_its_own_are_said_and_nothing_else(said: str, place: int | None) -> None:
+    assert meant(said, DEODORANT) == place
 
 
 @pytest.mark.parametrize("step", ["offered", "asked"])

@@ -6,7 +6,7 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
-from bot.talk.messages import declines_check
+from bot.talk.quiz_words import declines_check
 from tests.bot.quizzes import with_quiz
 from tests.bot.talk.test_teach_back import Asked
 
