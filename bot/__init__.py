@@ -12,6 +12,7 @@ from bot.catalog.readability import measure, syllables
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors, is_installed
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
+from bot.matching.red_flags import plain_letters
 from bot.ports import Encoder
 from bot.private_files import make_private_database
 from bot.resources import data_folder, usable_cores
@@ -53,6 +54,7 @@ __all__ = [
     "make_summaries",
     "measure",
     "pair_hash",
+    "plain_letters",
     "plain_text",
     "read_question_set",
     "sanitise",

@@ -79,6 +79,7 @@ DOORS = {
     "bot.catalog.fhir_files",
     "bot.interview.form.indexed",
     "bot.interview.load",
+    "bot.interview.reading.numbers",
     "bot.interview.validate.response",
     "bot.interview.values.answer",
     "bot.interview.walk.assemble",
@@ -238,6 +239,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
     assert {name for _, name in used} == DOORS
     assert {module for module, name in used if name != "bot"} == {
         "harness.measuring.assistant",
+        "harness.authoring.evidence.amounts",
         "harness.commands.author_discussion",
         "harness.commands.author_submit",
         "harness.commands.running",

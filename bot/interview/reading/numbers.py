@@ -9,7 +9,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from bot.interview.reading.reading import Asked, Context, Found, Reading, settle
-from bot.interview.reading.vocabulary import Phrases, Reply, Token, Words, near, one_after_another, text_at
+from bot.interview.reading.vocabulary import Phrases, Reply, Token, Words, near, one_after_another, text_at, words_for
+from bot.languages.files import known
 
 HALF = Decimal("0.5")
 MAX_DIGITS = 15
@@ -196,6 +197,20 @@ def spelled_out(word: str, words: Words) -> int | None:
     value = words.tables["small"].get(word)
     value = _compound(word, words) if value is None else value
     return value if value is not None and value <= MAX_SPELLED else None
+
+
+def named_number(word: str) -> Decimal | None:
+    """Return the number that one word names in any language, also with a half; None for "one", which is an article."""
+    for words in map(words_for, known()):
+        folded = words.fold(word)
+        if folded in words.halves:
+            return words.halves[folded]
+        if (value := spelled_out(folded, words)) is not None:
+            return Decimal(value) if value != 1 else None
+        for ending in words["half_suffix"]:
+            if folded.endswith(ending) and (whole := spelled_out(folded.removesuffix(ending), words)):
+                return whole + HALF
+    return None
 
 
 def _compound(word: str, words: Words) -> int | None:

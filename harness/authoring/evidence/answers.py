@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from harness.authoring.evidence.amounts import unstated
 from harness.authoring.evidence.passages import Segment
 from harness.authoring.evidence.passages import sentences as sentences_of
 from harness.authoring.working import Unusable
@@ -18,15 +19,6 @@ LONGEST_QUERY = 1_500  # characters of a rewritten or expanded question
 MOST_SENTENCES = 40  # of one text
 LONGEST_SENTENCE = 600  # characters
 _TICKS, _CROSSES = "✓✔✅☑", "✗✘❌✖"
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NUMBER_WORDS = {
-    word: str(number)
-    for line in (
-        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-        "two three four five six seven eight nine ten eleven twelve",
-    )
-    for number, word in enumerate(line.split(), 2)
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +170,6 @@ def _checked(name: TextField, text: str, numbers: Sequence[int], given: Sequence
         flaw = "it cites no segment"
     elif not cited:
         flaw = f"it cites segment {strange[0]}, which was not given"
-    elif other := amounts_in(text) - set().union(*(amounts_in(each.text) for each in cited)):
-        flaw = f"{min(other)} stands in none of the segments that it cites"
+    elif other := unstated(text, [each.text for each in cited]):
+        flaw = f"{other[0]} stands in none of the segments that it cites"
     return Sentence(name, text, cited, flaw)
-
-
-def amounts_in(text: str) -> set[str]:
-    """Return the numbers of a text, from two on also as words; decimals with a point."""
-    said = {each.replace(",", ".") for each in _NUMBER.findall(text)}
-    return said | {_NUMBER_WORDS[word] for word in re.findall(r"\w+", text.casefold()) if word in _NUMBER_WORDS}

@@ -20,11 +20,13 @@ import yaml
 
 from bot import BadData, MissingExtra, data_folder, seen
 from harness.authoring.evidence.hidden import (
+    drop,
     drop_hidden_html,
     drop_hidden_word,
     has_tracked_changes,
     open_controls,
     without_comments,
+    without_struck,
 )
 from harness.files import parse_yaml, unreadable, without_controls
 
@@ -36,6 +38,8 @@ _HIDDEN = (".", "~$")  # how names begin of what belongs to the system, or is op
 HEADING_WORDS = 9  # a line on its own with no more words, and no full stop, is a heading
 FULL = 0.75  # of the widest line: a shorter one that ends a sentence ends a paragraph
 REPEATED_ON = 3  # pages: what stands at the same edge of so many is no text but a running head
+CELL_WORDS = 60  # a table with longer cells, or headings in them, lays out a page
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SAMPLES = ("authoring", "documents")  # below `vignettes/`
 _YEAR = re.compile(r"\b(?:19[5-9]\d|20\d\d)\b")
 _STAMP = re.compile(r"\b(?:Stand|Version|Fassung|gültig ab|Revision|as of|revised)\b[^\n]{0,40}", re.I)
@@ -336,7 +340,7 @@ def _docx(path: Path, _: bytes) -> _Read:
     except Unreadable:
         raise
     except Exception as error:  # a broken package breaks its reader in many ways; an encrypted one is no ZIP file
-        raise Unreadable(f"it is no DOCX that can be read ({type(error).__name__}); is it encrypted?") from error
+        raise Unreadable(f"it is no DOCX that can be read ({type(error).__name__}); it may be encrypted") from error
     return _Read(blocks, title, author)
 
 
@@ -353,6 +357,8 @@ def _html(path: Path, raw: bytes) -> _Read:
         if page is None:
             raise Unreadable("there is no text in it")
         drop_hidden_html(page)
+        rows = _rows_taken(page)
+        headings = {" ".join(each.text_content().split()) for each in page.iter(*_HEADINGS)}
         about = trafilatura.extract_metadata(deepcopy(page))
         # Recall before precision: leaflets are pages without much around their text.
         text = trafilatura.extract(page, output_format="markdown", favor_recall=True, include_comments=False)
@@ -360,10 +366,40 @@ def _html(path: Path, raw: bytes) -> _Read:
         raise
     except Exception as error:  # an odd page breaks its reader in many ways: nested too deeply, for example
         raise Unreadable(f"it is no HTML that can be read ({type(error).__name__})") from error
-    if not text:
+    if not text and not rows:
         raise Unreadable("there is no text in it")
+    text = text or ""
+    if headings and not re.search(r"^#", text, re.MULTILINE):  # of a short page its lines come bare
+        text = "\n\n".join(f"# {line}" if line in headings else line for line in text.splitlines())
+    blocks = list(_markdown_blocks(text))
+    for row in rows:
+        under = [place for place, each in enumerate(blocks, 1) if each.heading == row.heading]
+        blocks.insert(under[-1] if under else len(blocks), row)
     publisher = about.sitename or about.author or ""
-    return _Read(list(_markdown_blocks(text)), about.title or "", publisher, _first_year(about.date))
+    return _Read(blocks, about.title or "", publisher, _first_year(about.date))
+
+
+def _rows_taken(page: Any) -> list[Block]:
+    """Take tables of short cells out of a page and return their rows: what looks for its text leaves small ones out."""
+    rows: list[Block] = []
+    heading = ""
+    for each in list(page.iter(*_HEADINGS, "table")):
+        if each.tag != "table":
+            heading = " ".join(each.text_content().split())
+            continue
+        cells = [
+            [" ".join(cell.text_content().split()) for cell in row if cell.tag in ("td", "th")]
+            for row in each.iter("tr")
+        ]
+        beside = next(each.iterancestors("nav", "header", "footer", "aside"), None)
+        inside = next(each.iterdescendants("table", *_HEADINGS), None)
+        widest = max((len(cell.split()) for row in cells for cell in row), default=0)
+        if beside is not None or inside is not None or not 0 < widest <= CELL_WORDS:
+            continue  # it lays out the page
+        caption = [" ".join(one.text_content().split()) for one in each.iter("caption")]
+        rows += [Block(text, heading) for text in (*caption, *(" – ".join(filter(None, row)) for row in cells)) if text]
+        drop(each)
+    return rows
 
 
 def _markdown(path: Path, raw: bytes) -> _Read:
@@ -377,7 +413,7 @@ def _markdown(path: Path, raw: bytes) -> _Read:
             raise Unreadable(f"its head cannot be read ({unreadable(error)})") from error
         said = read if isinstance(read, dict) else {}
     if path.suffix.lower() == ".md":
-        text = without_comments(text)
+        text = without_struck(without_comments(text))
     title = str(said.get("title") or next((line[2:] for line in text.splitlines() if line.startswith("# ")), ""))
     return _Read(list(_markdown_blocks(text)), title, str(said.get("publisher") or ""), _first_year(said.get("year")))
 

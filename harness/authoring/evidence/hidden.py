@@ -3,7 +3,7 @@
 What is hidden may have been put there to be quoted.
 
 Decided are the plain ways: attributes and simple rules of HTML, comments, hidden text of Word. What is white on white,
-or lies under a picture, is not.
+very small, or lies under a picture, is not. What is struck through is seen, and taken back: it is no evidence either.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import re
 from typing import Any
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_NEVER_SHOWN = ("template", "noscript", "script", "style")
+_STRUCK = re.compile(r"~~(?=\S)(?:(?!\n\s*\n).)+?(?<=\S)~~", re.DOTALL)
+_NEVER_SHOWN = ("template", "noscript", "script", "style", "del", "s", "strike")
 _HIDES = re.compile(
     r"(?:^|[;{\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden"
     r"|(?:font-size|opacity)\s*:\s*0*(?:\.0+)?(?:[a-z%]+)?\s*(?:!|;|$)"
+    r"|text-decoration(?:-line)?\s*:[^;]*line-through|color\s*:\s*transparent"
     r"|(?:text-indent|left|right|top)\s*:\s*-\d{3,})",
     re.IGNORECASE,
 )
@@ -31,13 +33,18 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub("", text)
 
 
+def without_struck(text: str) -> str:
+    """Return Markdown without what is struck through: somebody has taken it back."""
+    return _STRUCK.sub("", text)
+
+
 def drop_hidden_html(tree: Any) -> None:
     """Take out of a parsed page what a browser does not show."""
     hidden = _hidden_by_rules(tree)
     for each in list(tree.iter()):
         is_element = isinstance(each.tag, str)  # and no comment or instruction
         if not is_element or (each is not tree and _is_hidden(each, hidden)):
-            _drop(each)
+            drop(each)
 
 
 def _is_hidden(element: Any, by_rules: frozenset[tuple[str, str, str]]) -> bool:
@@ -60,7 +67,7 @@ def _hidden_by_rules(tree: Any) -> frozenset[tuple[str, str, str]]:
     return frozenset((tag.lower(), kind, name) for tag, kind, name in found)
 
 
-def _drop(element: Any) -> None:
+def drop(element: Any) -> None:
     """Take an element out; what follows it stays."""
     parent = element.getparent()
     if parent is None:
@@ -95,7 +102,7 @@ def open_controls(document: Any) -> None:
 
 
 def drop_hidden_word(document: Any) -> None:
-    """Take hidden text out of a Word document: runs, rows of tables, and what a style hides."""
+    """Take hidden and struck text out of a Word document: runs, rows of tables, and what a style hides."""
     styles = {each.get(f"{_WORD}styleId"): each for each in document.styles.element.iter(f"{_WORD}style")}
     for row in list(document.element.body.iter(f"{_WORD}tr")):
         if _is_on(row.find(f"{_WORD}trPr/{_WORD}hidden")):
@@ -135,8 +142,9 @@ def _says(properties: Any) -> bool | None:
     value = size.get(f"{_WORD}val") or "" if size is not None else ""
     if value.isdigit() and int(value) <= _SMALLEST:
         return True
-    vanish = properties.find(f"{_WORD}vanish")
-    return None if vanish is None else _is_on(vanish)
+    switches = [properties.find(f"{_WORD}{name}") for name in ("vanish", "strike", "dstrike")]
+    said = [each for each in switches if each is not None]
+    return any(_is_on(each) for each in said) if said else None
 
 
 def _is_on(switch: Any) -> bool:

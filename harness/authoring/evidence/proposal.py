@@ -268,16 +268,25 @@ class Proposal:
         ]
         if each.unchecked:
             found.append("unchecked")
+        if beside := self._struck_beside(each):
+            found.append(f"the sentence {beside} it was struck: does it still say what it should?")
         if len(each.segments) > MOST_CITED:
             found.append(f"cites {len(each.segments)} segments: compare it with each")
         return "".join(f" **({one})**" for one in found)
+
+    def _struck_beside(self, each: Sentence) -> str:
+        """Return where a sentence was struck next to one that stays: "before", "after"; empty where none was."""
+        text = [one for one in self.evidence.sentences if one.field == each.field]
+        place = next(number for number, one in enumerate(text) if one is each)
+        sides = {"before": text[max(place - 1, 0) : place], "after": text[place + 1 : place + 2]}
+        return " and ".join(side for side, ones in sides.items() if any(one.flaw for one in ones))
 
     @property
     def _why_unchecked(self) -> str:
         """Why nobody compared a sentence with what it cites."""
         if not self.plan.has("support"):
             return "`--without support` leaves the check out"
-        return "no answer to the check could be read for them"
+        return "no answer to the check could be read"
 
     def _steps(self, counts: Mapping[str, int]) -> list[str]:
         queries = self.evidence.queries

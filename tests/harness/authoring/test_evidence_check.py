@@ -58,8 +58,11 @@ def test_what_the_check_rejects_goes_though_its_answer_is_incomplete_and_the_res
     page = _checked(tmp_path, "1: Ja\n2: Nein", "1: Ja\n2: Nein\n")
 
     assert "~~Die Haut wird nie betäubt.~~" in page
-    assert "**1 sentence was not checked: no answer to the check could be read for them.**" in page
-    assert "- Zwei Platten halten die Brust. [1] **(unchecked)**" in page
+    assert "**1 sentence was not checked: no answer to the check could be read.**" in page
+    assert (
+        "- Zwei Platten halten die Brust. [1] **(unchecked)** **(the sentence before it was struck: does it still say what"
+        " it should?)**" in page
+    )
     assert "- Es dauert zehn Minuten. [1]\n" in page
     draft = yaml.safe_load((tmp_path / "out" / "draft.yaml").read_text(encoding="utf-8"))
     (backings,) = draft["provenance"].values()

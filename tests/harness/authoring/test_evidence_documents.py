@@ -237,3 +237,13 @@ def test_reading_needs_no_file_on_disk_that_it_does_not_name(tmp_path: Path) -> 
     (tmp_path / "plan.md").write_text("Offen.")
 
     assert [each.name for each in read_documents(tmp_path).documents] == ["plan.md"]
+
+
+def test_a_small_table_of_a_short_page_is_read_row_by_row_under_its_heading(tmp_path: Path) -> None:
+    table = "<table><tr><th>Was</th><th>Wie lange</th></tr><tr><td>MRT</td><td>20 min</td></tr></table>"
+    page = f"<html><body><h1>Dauer</h1>{table}<h2>Ende</h2><p>Danke.</p></body></html>"
+    (tmp_path / "a.html").write_text(page, encoding="utf-8")
+
+    blocks = read_documents(tmp_path).document("a.html").blocks
+
+    assert set(blocks) == {Block("Was – Wie lange", "Dauer"), Block("MRT – 20 min", "Dauer"), Block("Danke.", "Ende")}

@@ -146,3 +146,21 @@ def test_hidden_text_of_word_is_no_evidence(folder: Path) -> None:
     blocks = read_documents(folder).document("word.docx").blocks
 
     assert [each.text for each in blocks] == [f"{SEEN} Danke.", "Zeile –"]
+
+
+def test_what_is_struck_through_is_no_evidence(folder: Path) -> None:
+    document = docx.Document()
+    line = document.add_paragraph(SEEN)
+    line.add_run(UNSEEN).font.strike = True
+    line.add_run(UNSEEN).font.double_strike = True
+    line.add_run(" Danke.").font.strike = False
+    document.save(str(folder / "word.docx"))
+    (folder / "more.md").write_text(f"{SEEN} ~~{UNSEEN}~~ Etwa ~5 Minuten.\n", encoding="utf-8")
+    struck = f"<del>{UNSEEN}</del> <s>{UNSEEN}</s> <span style='text-decoration: line-through'>{UNSEEN}</span>"
+    (folder / "page.html").write_text(f"<html><body><p>{SEEN} {struck}</p></body></html>", encoding="utf-8")
+
+    read = read_documents(folder)
+
+    assert [each.text for each in read.document("word.docx").blocks] == [f"{SEEN} Danke."]
+    assert [each.text for each in read.document("more.md").blocks] == [f"{SEEN} Etwa ~5 Minuten."]
+    assert [each.text for each in read.document("page.html").blocks] == [SEEN]
