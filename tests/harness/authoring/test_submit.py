@@ -438,7 +438,8 @@ def test_what_is_replaced_by_others_is_lost_as_what_is_left_out(tmp_path: Path) 
     texts = {"easy_answer": "Leicht.", "sources": [source], "quizzes": [a_quiz("de"), a_quiz("de", "Zwei?")]}
     extracts = [{"facet": "time", "text": "Kurz."}, {"facet": "time", "text": "Lang."}]
     there = {"AT": {"answer": "Kurz. Lang.", "easy_answer": "Servus."}}
-    names = {"facets": ["time"], "related": ["cost"], "words_target": 60}
+    other = next(each.id for each in load_catalog(exam, "de").pairs if each.id != "pain")
+    names = {"facets": ["time"], "related": [other], "words_target": 60}
     change_pairs(exam, "de", only="pain", answer="Kurz. Lang.", extracts=extracts, countries=there, **texts, **names)
     settings = Settings(data=tmp_path / "data")
     pair = load_catalog(exam, "de").pair("pain")
