@@ -5,6 +5,7 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 """
 
 from bot.assistant import Assistant
+from bot.catalog.amounts import amounts
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate, pair_hash
 from bot.catalog.exchange.question_set import read_question_set
 from bot.catalog.quiz import Quiz
@@ -43,6 +44,7 @@ __all__ = [
     "Settings",
     "Unreachable",
     "UserFixable",
+    "amounts",
     "data_folder",
     "fold",
     "friendly_errors",

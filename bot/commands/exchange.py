@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from bot.catalog.catalog import Pair, Review, locate, pair_hash
 from bot.editorial.candidate import Candidate
 from bot.editorial.exchange import Change, changes_in, check_out, other_files, read_record
-from bot.editorial.pair_fields import MOST_OTHER, fields_of, seen_texts, too_long, unknown_names
+from bot.editorial.pair_fields import MOST_ID, MOST_OTHER, NAMES, fields_of, seen_texts, too_long, unknown_names
 from bot.editorial.people import Person
 from bot.editorial.workbench import Backing, Draft, Provenance, Stale
 from bot.errors import BadData, UserFixable, friendly_errors
@@ -35,6 +36,7 @@ _PARTS: Mapping[str, Callable[[Pair], Sequence[str]]] = {
     "extracts": lambda pair: [each.text for each in pair.extracts],
     "quizzes": lambda pair: [each.hash for each in pair.quizzes],
     "sources": lambda pair: [each.title for each in pair.sources],
+    **{name: attrgetter(name) for name in NAMES},
 }
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
@@ -113,12 +115,14 @@ class Receipt:
         cleaned: By pair, the fields out of which characters were taken that no screen shows.
         marked: By pair, the fields that hold markup or a link; they stay as they are, and are shown as they are.
         outdated: The pairs that were begun with something else than what is released now.
+        baseless: Released pairs of which nobody says what they were begun with.
     """
 
     by: str
     cleaned: Mapping[str, Sequence[str]]
     marked: Mapping[str, Sequence[str]]
     outdated: Sequence[str] = ()
+    baseless: Sequence[str] = ()
 
 
 def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Settings) -> Receipt:
@@ -151,6 +155,11 @@ def hand_in(catalog: str, pairs: Sequence[HandedIn], *, by: str, settings: Setti
         {each.pair.id: names for each, names in seen if names},
         {each.pair.id: names for each, _ in seen if (names := _marked(each.pair))},
         [draft.name for draft in drafts if candidate.is_outdated(draft)],
+        [
+            each.pair.id
+            for each, _ in seen
+            if each.base is None and candidate.released_pair(each.language, each.pair.id)
+        ],
     )
 
 
@@ -181,6 +190,8 @@ def _lost(before: Pair, after: Pair) -> Iterator[str]:
     for name, _ in seen_texts(before):
         if name not in left and not name.startswith(tuple(f"{part}." for part in _PARTS)):
             yield name
+    if before.words_target is not None and after.words_target is None:
+        yield "words_target"
 
 
 def _seen(each: HandedIn) -> tuple[HandedIn, list[str]]:
@@ -218,6 +229,11 @@ def _handed_in(each: HandedIn, candidate: Candidate, person: Person) -> Draft:
     if each.language not in candidate.base.catalogs:
         have = ", ".join(candidate.base.catalogs)
         raise BadData(f"{candidate.exam} has no language {each.language!r} (it has {have}). Choose one with `--lang`.")
+    if len(each.pair.id) > MOST_ID:
+        raise BadData(
+            f"The pair {each.pair.id[:MOST_ID]!r}… has an id of {len(each.pair.id):,} characters, and {MOST_ID} are "
+            "the most. Shorten it."
+        )
     if strange := unknown_names(each.pair, lambda other: candidate.pair(each.language, other) is not None):
         raise BadData(
             f"The pair {each.pair.id!r} names pairs that are not there in {', '.join(strange)}. Mend the draft's file."

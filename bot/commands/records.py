@@ -85,7 +85,8 @@ class Archive:
         """
         opened, turns = self.records.conversation(id_), self.records.turns(id_)
         interview, entries = self.interviews.interview(id_), self.outbox.entries(id_)
-        if opened is None and interview is None and not turns and not entries:
+        summaries = self.summaries.of(id_)
+        if opened is None and interview is None and not turns and not entries and not summaries:
             raise BadData(f"There is no conversation {id_!r} in the database. Check the id and `--data`.")
         found: Json = {"id": id_, "conversation": _conversation(opened) if opened else None}
         found["turns"] = [_turn(turn) for turn in turns]
@@ -113,7 +114,7 @@ class Archive:
             }
             for each in entries
         ]
-        if summaries := self.summaries.of(id_):
+        if summaries:
             found["summaries"] = [str(folder) for folder in summaries]
         return found
 
@@ -243,6 +244,8 @@ def erase(
             archive.erase(ids, patient)
         for id_, dossier in zip(ids, dossiers, strict=True):
             print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}: {_counted(dossier)}")
+            if _is_of_summaries_only(dossier):
+                print("There is no such conversation in the database: only what models wrote about it is deleted.")
         if patient is not None:
             print(f"{len(ids)} conversations {'would be ' if dry_run else ''}erased")
         for (pair, language), count in Counter((each.pair, each.language) for each in origins).items():
@@ -327,6 +330,11 @@ def _counted(found: Json) -> str:
     turns, flags, outbox, summaries = (len(_list(found, name)) for name in ("turns", "flags", "outbox", "summaries"))
     counted = f"{turns} turns, {flags} flags, {events} events of an interview, {outbox} entries of the outbox"
     return f"{counted}, {summaries} summaries" if summaries else counted
+
+
+def _is_of_summaries_only(found: Json) -> bool:
+    """Tell whether nothing of a conversation is in this database: its summaries were made of an export of another."""
+    return not (found["conversation"] or found.get("interview") or found["turns"] or found["outbox"])
 
 
 def _list(found: Json, name: str) -> list[object]:

@@ -17,6 +17,7 @@ from bot.catalog.quiz import Quiz
 
 TEXTS = ("question", "short_answer", "answer", "easy_answer")
 COUNTRY_TEXTS = TEXTS[1:]
+MOST_ID = 80  # characters of a pair's name
 # Characters: no text that patients read is longer, and pages that compare texts must not hold the service up.
 MOST_LONG, MOST_OTHER = {"variants": 400_000}, 10_000
 NAMES = ("facets", "related", "same_as")  # words or ids with commas between

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ from bot.catalog.approval import (
 )
 from bot.catalog.catalog import NearMiss, Pair
 from bot.catalog.quiz import Quiz
+from bot.catalog.statements import sentences
 from bot.editorial.people import Person
 
 NEAR_MISS = "near-miss"
@@ -44,15 +46,21 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Backing:
-    """What one sentence of a drafted text was written from; `field`: of the pair, such as ``answer``.
+    """What one sentence of a drafted text was written from.
 
-    Where it is `unchecked`, nobody compared the sentence with its quotations.
+    Attributes:
+        field: Of the pair, such as ``answer``.
+        sentence: Word for word.
+        quotations: What says it; empty: nothing that the file knows of.
+        unchecked: Nobody compared the sentence with its quotations.
+        unstated: Numbers in it that stood neither in the text before nor in what was accepted of a discussion.
     """
 
     field: str
     sentence: str
     quotations: tuple[Quotation, ...]
     unchecked: bool = False
+    unstated: tuple[str, ...] = ()
 
     def stands_in(self, fields: Mapping[str, Any], quizzes: Sequence[Quiz]) -> bool:
         """Tell whether it still stands word for word in the fields of a form, or in a quiz of the pair."""
@@ -78,6 +86,29 @@ class Provenance:
     def standing_in(self, fields: Mapping[str, Any], quizzes: Sequence[Quiz]) -> Sequence[tuple[Backing, bool]]:
         """Return what sentences were written from, each with whether it still stands there word for word."""
         return [(each, each.stands_in(fields, quizzes)) for each in self.backings]
+
+    def unlisted(self, now: Mapping[str, str], before: Mapping[str, str]) -> list[tuple[str, str]]:
+        """Return the sentences of texts that no backing is about, by field: mostly typed after it was handed in.
+
+        Args:
+            now: Texts by field.
+            before: The same of what is released: a sentence that stands there is not new.
+        """
+        found = []
+        for name, text in now.items():
+            told = [each.sentence for each in self.backings if each.field == name] + sentences(before.get(name, ""))
+            spans = [at.span() for each in told if each for at in re.finditer(re.escape(each), text)]
+            end = 0
+            for sentence in sentences(text):
+                begin = text.index(sentence, end)
+                end = begin + len(sentence)
+                if any(not text[at].isspace() and not _within(at, spans) for at in range(begin, end)):
+                    found.append((name, sentence))
+        return found
+
+
+def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(begin <= at < end for begin, end in spans)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot import BadData, friendly_errors, locate
+from bot import BadData, fold, friendly_errors, locate
 from harness.authoring.discussion.content import conversation_task
 from harness.authoring.discussion.conversation import read_conversation
 from harness.authoring.discussion.corruption import LEVELS, Experiment, TableRow, corruption_experiment, table_of
@@ -103,9 +103,14 @@ def forms(
             filled = sorted([*folder.glob("form-*.csv"), *(folder / FORMS).glob("form-*.csv")])
             if not filled:
                 raise BadData(f"{folder} holds no filled form. Save copies of {folder / FORM} as form-NAME.csv.")
-            names = [path.name for path in filled]
-            if twice := next((name for name in names if names.count(name) > 1), None):
-                raise BadData(f"{twice} is in {folder} and in {folder / FORMS}. Take one away, or rename another's.")
+            known: dict[str, Path] = {}
+            for path in filled:
+                rater = fold(path.stem.removeprefix("form-"))
+                if (other := known.setdefault(rater, path)) is not path:
+                    raise BadData(
+                        f"{path.name} is in {path.parent}, and {other.name} in {other.parent}: these are one rater's. "
+                        "Take one away, or rename another's."
+                    )
             found += [(path, _final_is_a(folder)) for path in filled]
         said = tally(found, texts)
         if not said.n:

@@ -194,6 +194,8 @@ class Decision:
             raise BadData("`--accept` names the lines and `--review` asks for each. Give one of them.")
         if task in ("dispute", "answers") and decides:
             raise BadData(f"`discuss {task}` has no scratchpad to accept. Leave `--accept` and `--review` out.")
+        if self.accepted_by and not self.accepted_by.strip():
+            raise BadData("`--accepted-by` names nobody. Give the name of who accepts the summary, or leave it out.")
         if self.accepted_by and task != "summary":
             raise BadData("`--accepted-by` accepts a summary; pairs are approved in the console. Leave it out.")
         if self.send is not None and task != "summary":
@@ -425,7 +427,7 @@ def _write_discussed(study: Study, task: Task, done: Discussed, provenance: Prov
     study.write(PAGE, page)
     if done.final is not None:
         forms = {FORM: rating_form(task.texts.form), FORM_PAGE: form_page(task, done)}
-        forms[CORRECTIONS] = corrections_page(task, done.discussion)
+        forms[CORRECTIONS] = corrections_page(task, done, language)
         for form, text in forms.items():
             study.write(form, text)
             study.write(f"{FORMS}/{form}", text)

@@ -50,6 +50,9 @@ def submit(
         for id_ in receipt.outdated:
             told = "was drafted from another text than what is released now; the console shows what has changed since."
             print(f"LOOK: pair {id_} {language} {told}", file=sys.stderr)
+        for id_ in receipt.baseless:
+            told = "does not say with which text it was begun (no `base`): compare it with what is released now."
+            print(f"LOOK: pair {id_} {language} {told}", file=sys.stderr)
         for line in losses(exam, pairs, settings=settings):
             print(f"LOOK: {line}", file=sys.stderr)
         print(f"{counted(len(pairs), 'draft')} in the console: klartext console, then Pairs.")

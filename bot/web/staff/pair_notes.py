@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
@@ -97,8 +97,7 @@ def notes_on(
             key = name.rpartition(".")[2]
             if key in _MEASURED and text:
                 note = found[f"{language}.{name}"] = _measured(key, text, language, target, labels)
-                if strange := strange_telephones(text, language, _known(catalogs, site)):
-                    told = labels["pairs_telephone_strange"].format(n=len(strange), numbers=", ".join(strange))
+                if told := telephone_warning([text], language, catalogs, site, labels):
                     note.items.append(Item("warning", labels["pairs_rule_telephone"], told))
         for name, flaw in typed.flaws.items():
             note = found.setdefault(f"{language}.{name}", Notes())
@@ -117,6 +116,14 @@ def notes_on(
         if each.finding.rule != "jargon":  # these are marked word by word
             note.items.append(Item(each.finding.severity, rule, in_words(said_of(each.finding), labels)))
     return found
+
+
+def telephone_warning(
+    texts: Iterable[str], language: str, catalogs: Mapping[str, Catalog], site: str, labels: Labels
+) -> str:
+    """Return what is said of telephone numbers in texts that nobody has vouched for; empty where there is none."""
+    strange = sorted({each for text in texts for each in strange_telephones(text, language, _known(catalogs, site))})
+    return labels["pairs_telephone_strange"].format(n=len(strange), numbers=", ".join(strange)) if strange else ""
 
 
 def _known(catalogs: Mapping[str, Catalog], site: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from bot.editorial.candidate import Candidate, Stage
 from bot.editorial.inbox import MARK, Decided, Decision, asked_of, chosen_of
 from bot.editorial.pair_fields import (
     COUNTRY_TEXTS,
+    MOST_ID,
     SOURCE,
     BadFields,
     Typed,
@@ -41,7 +42,6 @@ from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit
 
-MOST_ID = 80
 MOST_DIGITS = 3  # of the number of a source
 TRIES = 3  # while others decide at the same moment
 
@@ -234,7 +234,7 @@ class Pairs(Area):
 
     def _store(self, visit: StaffVisit, candidate: Candidate, pair_id: str, sides: Sequence[Side]) -> Response:
         """Store what was touched; where somebody was quicker, show both."""
-        stored, conflicting = 0, False
+        stored, unfinished, conflicting = 0, False, False
         for number, side in enumerate(sides):
             rebase = bool(visit.said(f"{side.language}.rebase"))
             if (side.pair is None and not side.can_wait) or not (touched(side.fields, side.marks) or rebase):
@@ -249,6 +249,7 @@ class Pairs(Area):
                 origins = self._origins(visit, draft)
                 self.tools.workbench.save(draft, by=visit.who, now=self.tools.now(), origins=origins)
                 stored += 1
+                unfinished = unfinished or side.pair is None
             except Stale:
                 conflicting = True
             if conflicting:
@@ -260,6 +261,7 @@ class Pairs(Area):
             self._decide_asked(visit, pair_id)
         saved = "pairs_saved_cleaned" if any(side.cleaned for side in sides) else "pairs_saved"
         saved = "pairs_saved_copies" if any(side.copies for side in sides) else saved
+        saved = "pairs_saved_unfinished" if unfinished else saved
         return go_to(f"/pairs/{pair_id}", told=saved if stored else "pairs_unchanged")
 
     def _decide_asked(self, visit: StaffVisit, pair_id: str) -> None:

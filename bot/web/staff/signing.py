@@ -12,7 +12,7 @@ from starlette.responses import Response
 from bot.catalog.approval import FORM, PEOPLE, SITE, SPOKEN, Standing, Subject
 from bot.catalog.catalog import Pair
 from bot.editorial.candidate import Candidate
-from bot.editorial.pair_fields import seen_texts
+from bot.editorial.pair_fields import COUNTRY_TEXTS, seen_texts
 from bot.editorial.people import Person
 from bot.editorial.shown import form_texts, site_texts
 from bot.editorial.word_diff import Piece, word_diff
@@ -20,8 +20,10 @@ from bot.editorial.workbench import NEAR_MISS, Draft, Signature, Stale
 from bot.errors import BadData
 from bot.settings import ACCOUNTS
 from bot.web.staff.area import Address, Area
+from bot.web.staff.pair_notes import telephone_warning
 from bot.web.staff.rendering import StaffProblem, go_to
 from bot.web.staff.visit import StaffVisit, whole_number
+from bot.web.staff.wording import Label
 
 PAGE = 50
 A_YEAR, LONGEST = timedelta(days=365), timedelta(days=3 * 366)  # how long a signature holds, and at most
@@ -162,6 +164,8 @@ class Signing(Area):
             draft=draft if names[0] == "pair" else candidate.site_draft if names[0] == SITE else None,
             is_removed=draft is not None and draft.content is None,
             backings=draft.backings if draft is not None else (),
+            unlisted=_unlisted(candidate, draft) if draft is not None else [],
+            telephones=self._telephones(candidate, names, labels),
             texts=shown_texts(candidate, subject),
             beside=_beside(candidate, draft) if draft is not None else [],
             standing=standing,
@@ -173,6 +177,12 @@ class Signing(Area):
             last_day=(now.date() + LONGEST).isoformat(),
             source=candidate.source,
         )
+
+    def _telephones(self, candidate: Candidate, names: Sequence[str], labels: Mapping[str, Label]) -> str:
+        """Return what is said of telephone numbers in a pair that nobody has vouched for, as its editor is told."""
+        pair = candidate.pair(names[2], names[1]) if names[0] == "pair" else None
+        texts = [text for _, text in seen_texts(pair)]
+        return telephone_warning(texts, names[-1], candidate.base.catalogs, candidate.site_text, labels)
 
 
 def waiting_for(candidate: Candidate, person: Person, *, now: datetime) -> list[Waiting]:
@@ -223,6 +233,17 @@ def shown_texts(candidate: Candidate, subject: Subject) -> list[ShownText]:
         texts = form_texts(candidate.base.form or {})
         return _compared(texts, texts)
     return _compared(site_texts(candidate.base.site or {}), site_texts(candidate.site or {}))
+
+
+def _unlisted(candidate: Candidate, draft: Draft) -> list[tuple[str, str]]:
+    """Return the new sentences of answers of a draft for which the file that was handed in names no source."""
+    if draft.provenance is None:
+        return []
+    now, before = (
+        {name: text for name, text in seen_texts(pair) if name.rpartition(".")[2] in COUNTRY_TEXTS}
+        for pair in (draft.pair, candidate.released_pair(draft.language, draft.name))
+    )
+    return draft.provenance.unlisted(now, before)
 
 
 def _beside(candidate: Candidate, draft: Draft) -> list[tuple[str, list[str], list[str]]]:

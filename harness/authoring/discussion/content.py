@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from bot import BadData, Catalog, Pair, pair_hash
+from bot import BadData, Catalog, Pair, amounts, fold, pair_hash, strange_telephones, words
 from harness.authoring.discussion.conversation import Conversation
 from harness.authoring.discussion.dialogue import Discussed, named_sections
 from harness.authoring.discussion.texts import DiscussionTexts, Sections, Task
@@ -20,6 +20,7 @@ from harness.files import first_fault, load_yaml, unreadable
 
 SAMPLE = "Draft by a language model after a discussion of two agents. SAMPLE CONTENT, NOT APPROVED BY ANY CLINICIAN."
 WORDS = 90  # of an answer whose pair has no target
+_CONTENT, _STEM = 4, 6  # letters: shorter words say little, and forms of a word begin alike
 _DISCUSSION = {"de": "Besprechung zweier Sprachmodelle", "en": "Discussion of two language models"}
 _PLACE = {"de": "Notizzettel, Zeile {}", "en": "scratchpad, line {}"}
 
@@ -123,14 +124,17 @@ def conversation_task(texts: DiscussionTexts, conversation: Conversation, *, exa
 
 
 def as_draft(draft: PairDraft, task: Task, done: Discussed, *, language: str, models: Sequence[str]) -> str:
-    """Return a pair with its final texts as a file that `klartext author submit` takes; `models` discussed it."""
+    """Return a pair with its final texts as a file that `klartext author submit` takes; `models` discussed it.
+
+    Where nothing of what they said was taken, no word is theirs, and they are not named.
+    """
     final = done.final or draft.texts
     known: dict[str, Any] = {"catalog": draft.catalog} if draft.catalog else {}
     known |= {"base": {draft.pair.id: draft.base}} if draft.base else {}
     record: dict[str, Any] = {
         **known,
         "language": language,
-        "drafted_by": list(dict.fromkeys([*draft.drafted_by, *models])),
+        "drafted_by": list(dict.fromkeys([*draft.drafted_by, *(models if final != draft.texts else ())])),
         "pairs": [draft.with_texts(final)],
     }
     backings = [*draft.backings, *_new_backings(draft, task, done, language)]
@@ -141,7 +145,9 @@ def as_draft(draft: PairDraft, task: Task, done: Discussed, *, language: str, mo
 
 
 def _new_backings(draft: PairDraft, task: Task, done: Discussed, language: str) -> list[dict[str, Any]]:
-    """Return what the new sentences were written from: the accepted lines that are about their section.
+    """Return what the new sentences were written from: the accepted lines about their section that say them.
+
+    A sentence that no line says has no quotation; numbers in it that nobody stated are named.
 
     What is known of sentences that are gone stays beside them: the console says that these stand there no more. Nobody
     has compared a new sentence with a source, so each is marked as unchecked.
@@ -150,16 +156,45 @@ def _new_backings(draft: PairDraft, task: Task, done: Discussed, language: str) 
     about = {number: named_sections(task.sections, line) for number, line in lines}
     title, place = (names.get(language, names["en"]) for names in (_DISCUSSION, _PLACE))
     known = [(each.get("field"), each.get("sentence")) for each in draft.backings]  # whatever the file says there
+    stated = [draft.pair.question, *draft.texts.values(), *(line for _, line in lines)]
     found = []
     for key, text in (done.final or {}).items():
-        quotations = [
-            {"document": "discussion", "title": title, "place": place.format(number), "text": line}
-            for number, line in lines
-            if not about[number] or key in about[number]  # a line that names no section may be about any
-        ]
-        found += [
-            {"field": key, "sentence": sentence, "quotations": [dict(each) for each in quotations], "unchecked": True}
-            for sentence in sentences(text)
-            if sentence not in draft.texts.get(key, "") and (key, sentence) not in known
-        ]
+        before = draft.texts.get(key, "")
+        for sentence in sentences(text):
+            if sentence in before or (key, sentence) in known:
+                continue
+            quotations = [
+                {"document": "discussion", "title": title, "place": place.format(number), "text": line}
+                for number, line in lines
+                if (not about[number] or key in about[number])  # a line that names no section may be about any
+                and _says(line, sentence, before)
+            ]
+            backing = {"field": key, "sentence": sentence, "quotations": quotations, "unchecked": True}
+            if strange := _unstated(sentence, stated, language):
+                backing["unstated"] = strange
+            found.append(backing)
     return found
+
+
+def _says(line: str, sentence: str, before: str) -> bool:
+    """Tell whether a line of the scratchpad says a new sentence of a text, by its words.
+
+    It does where it quotes the sentence, holds most of its content words, or all of those that are new in the text.
+    """
+    if f" {fold(sentence)} " in f" {fold(line)} ":
+        return True
+    said, there = _content(sentence), _content(line)
+    fresh = said - _content(before)
+    return 2 * len(said & there) > len(said) or bool(fresh and fresh <= there)
+
+
+def _content(text: str) -> frozenset[str]:
+    """Return the content words of a text by their beginnings, and its numbers."""
+    return frozenset(word[:_STEM] for word in words(text) if len(word) >= _CONTENT or word.isdigit())
+
+
+def _unstated(sentence: str, stated: Sequence[str], language: str) -> list[str]:
+    """Return the numbers of a sentence that stand in none of these texts."""
+    known = {each.value for text in stated for each in amounts(text, language)}
+    numbers = sorted({each.value for each in amounts(sentence, language)} - known)
+    return [*numbers, *strange_telephones(sentence, language, stated)]

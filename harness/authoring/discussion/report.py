@@ -24,6 +24,8 @@ _ENDED = {
     "turns": "The discussion ended at the limit of turns; the researcher was not satisfied yet.",
     "unusable": "The discussion ended as an answer could not be used.",
 }
+# What raters are told that was decided on a line, by the language of their form.
+_DECIDED = {"de": ("übernommen", "verworfen"), "en": ("accepted", "rejected")}
 
 
 def noting(work: Work[T], prompts: dict[str, str]) -> Work[T]:
@@ -166,10 +168,16 @@ def form_page(task: Task, done: Discussed) -> str:
     return _page(parts, questions(form, afterwards=False))
 
 
-def corrections_page(task: Task, discussion: Discussion) -> str:
+def corrections_page(task: Task, done: Discussed, language: str) -> str:
     """Return what raters read last: the scratchpad, by which the texts can be told, and what is asked of it."""
     form = task.texts.form
-    parts = [f"# {form.title}", form.afterwards.strip(), numbered(discussion.scratchpad)]
+    taken, refused = _DECIDED.get(language, _DECIDED["en"])
+    accepted = done.accepted or ()
+    lines = [
+        f"[{taken if number in accepted else refused}] {line}"
+        for number, line in enumerate(done.discussion.scratchpad, 1)
+    ]
+    parts = [f"# {form.title}", form.afterwards.strip(), numbered(lines)]
     return _page(parts, questions(form, afterwards=True))
 
 

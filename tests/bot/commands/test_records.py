@@ -119,6 +119,23 @@ def test_what_models_wrote_about_a_conversation_is_named_and_erased_with_it(
     assert (folders.of("c1"), len(folders.of("c2"))) == ([], 1)
 
 
+def test_what_models_wrote_about_a_conversation_of_another_database_is_erased_by_its_id(
+    staff: Staff, records: SqlRecords, tmp_path: Path
+) -> None:
+    fill(records, "c1", at=NOW, word=WORD)
+    folders = SummaryFolders.in_data(tmp_path, None, lambda _: False)
+    folders.claim("summary", ["elsewhere"])
+
+    dry = staff("records", "erase", "elsewhere", "--dry-run")
+    there = len(folders.of("elsewhere"))
+    done, again = (staff("records", "erase", "elsewhere") for _ in range(2))
+
+    assert (dry.returncode, done.returncode, again.returncode) == (0, 0, 2), done.stderr
+    assert f"erased {pseudonym('elsewhere')}: 0 turns" in done.stdout.decode()
+    assert "There is no such conversation in the database: only what models wrote" in done.stdout.decode()
+    assert (there, folders.of("elsewhere")) == (1, [])
+
+
 def test_a_patient_who_deletes_a_conversation_deletes_what_models_wrote_about_it(tmp_path: Path) -> None:
     settings = Settings.from_environment({"KLARTEXT_DATA": str(tmp_path)})
     migrate_database(settings)

@@ -529,6 +529,7 @@ def test_what_the_program_asks_stands_in_a_prompt_with_its_words(tmp_path: Path)
         (["pair", "missing.yaml"], "missing.yaml cannot be read (there is no such file)"),
         (["pair", "pain", "--accept", "one"], "`--accept one` names no lines"),
         (["pair", "pain", "--accept", "1", "--review"], "Give one of them"),
+        (["summary", "c.json", "--accepted-by", "  "], "`--accepted-by` names nobody"),
         (["pair", "pain", "--accepted-by", "Anna"], "pairs are approved in the console"),
         (["pair", "pain", "--send", "final"], "pairs go into the console with `klartext author submit`"),
         (["answers", "q.yaml", "--keep-unasked"], "has no scratchpad to accept"),

@@ -157,6 +157,5 @@ def test_a_folder_of_other_work_says_what_differs(tmp_path: Path) -> None:
     )
 
     assert done.exit_code == 2
-    assert (
-        "holds work on something else: question there: 'Wie lange dauert es?', now: 'Was kostet es?'. " in done.stderr
-    )
+    assert "holds work on something else: question there: " in done.stderr
+    assert "Wie lange" not in done.stderr  # it may be a patient's words

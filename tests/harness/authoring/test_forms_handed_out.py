@@ -27,6 +27,7 @@ def test_forms_are_handed_out_without_the_key_and_read_back_from_both_places(tmp
     assert record["scratchpad"]
     assert not [line for line in record["scratchpad"] if line in form]  # it would tell which text is which
     assert all(line in corrections for line in record["scratchpad"])
+    assert f"1. [übernommen] {record['scratchpad'][0]}" in corrections
     asked = "Mit wie vielen der vorgeschlagenen Berichtigungen"
     assert (asked in form, asked in corrections) == (False, True)
     assert (out / "forms" / "form.csv").read_text(encoding="utf-8").splitlines()[-1].startswith("agreed")
@@ -46,3 +47,8 @@ def test_forms_are_handed_out_without_the_key_and_read_back_from_both_places(tmp
     twice = author("forms", out)
     assert twice.exit_code == 2
     assert "form-anna.csv is in" in twice.stderr
+    (out / "form-anna.csv").unlink()
+    for same in ("form-ANNA.csv", "form-anna .csv"):
+        (out / same).write_text(filled, encoding="utf-8")
+        assert author("forms", out).exit_code == 2
+        (out / same).unlink()

@@ -33,7 +33,7 @@ from tests.harness.authoring.test_quiz_command import reply
 from tests.postgresql import emptied
 
 SENTENCE = "Nach einer Impfung kann die Achsel dick werden."
-LINE = "Antwort: neu sagen."
+LINE = "Antwort: „Neu gesagt.“, „Alles neu.“ oder „Rufen Sie uns an.“ schreiben."
 QUOTED = "Nach einer Impfung in den Oberarm können die Lymphknoten anschwellen."
 
 
@@ -133,6 +133,60 @@ def test_a_draft_that_was_discussed_still_says_where_its_sentences_come_from(sta
     browser.open(f"{CONSOLE}/pairs/twice-told")
     assert "1 sentence was not compared with the documents" in browser.text
     assert LINE in browser.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "line", "cited", "unstated"),
+    [
+        ("Vor dem Termin zwei Stunden nichts essen.", "Antwort: vor dem Termin zwei Stunden nichts essen", 1, None),
+        ("Kommen Sie 4 Stunden vorher.", "Antwort: statt 2 Stunden 4 Stunden schreiben", 1, None),
+        ("Nehmen Sie Ihre Tabletten wie immer.", "Antwort: Anrede freundlicher machen", 0, None),
+        ("Nehmen Sie 3 Tabletten.", "Antwort: Anrede freundlicher machen", 0, ["3"]),
+        ("Rufen Sie an: 0316 12345678.", "Antwort: eine Telefonnummer nennen", 0, ["031612345678"]),
+    ],
+)
+def test_a_new_sentence_cites_only_lines_that_say_it_and_numbers_that_nobody_stated_are_named(
+    staff: Staff, answer: str, line: str, cited: int, unstated: list[str] | None
+) -> None:
+    base = staff.console.tools.candidate().base.catalogs["de"]
+    pair = base.pairs[0].model_copy(update={"answer": "Kommen Sie 2 Stunden vorher.", "extracts": ()})
+    draft = PairDraft(pair, base.ref, base.name)
+    done = Discussed(
+        draft.texts, Discussion((Turn("decider", "Ja.", (line,)),), "stop"), (1,), {**draft.texts, "answer": answer}
+    )
+
+    written = as_draft(draft, pair_task(load_texts("de"), draft), done, language="de", models=["offline-model"])
+
+    (backing,) = yaml.safe_load(written)["provenance"][pair.id]
+    assert [each["text"] for each in backing["quotations"]] == [line] * cited
+    assert (backing["sentence"], backing.get("unstated")) == (answer, unstated)
+
+
+def test_who_signs_reads_that_nothing_says_a_sentence_and_that_nobody_stated_a_number(
+    staff: Staff, tmp_path: Path
+) -> None:
+    browser = staff.logged_in("ada", "curator")
+    backing = {"field": "answer", "sentence": SENTENCE, "quotations": [], "unchecked": True, "unstated": ["3"]}
+    assert _submit(staff, _draft(tmp_path / "d", "sourceless", provenance={"sourceless": [backing]})).exit_code == 0
+
+    for page in ("to-sign/text?what=pair%20sourceless%20de", "pairs/sourceless"):
+        browser.open(f"{CONSOLE}/{page}")
+        assert "Nothing says this: neither an accepted line of the discussion nor a document" in browser.text
+        assert "this number stands neither in the earlier text nor in an accepted line: 3" in browser.text
+        assert "Klartext's own commands always name a language model as the writer." in browser.text
+
+
+def test_models_are_no_writers_of_a_text_of_which_nothing_was_taken(staff: Staff) -> None:
+    base = staff.console.tools.candidate().base.catalogs["de"]
+    draft = PairDraft(base.pairs[0], base.ref, base.name)
+    written = as_draft(
+        draft,
+        pair_task(load_texts("de"), draft),
+        Discussed(draft.texts, Discussion((), "stop"), (), draft.texts),
+        language="de",
+        models=["offline-model"],
+    )
+    assert yaml.safe_load(written)["drafted_by"] == []
 
 
 def test_what_a_quiz_leaves_in_its_folder_is_handed_in_as_it_is(staff: Staff, tmp_path: Path) -> None:
@@ -289,6 +343,30 @@ def test_who_signs_sees_that_a_model_wrote_it_from_what_and_what_nobody_checked(
         assert "unchecked" in browser.text
 
 
+def test_who_signs_sees_unknown_numbers_and_sentences_that_the_file_does_not_list(staff: Staff, tmp_path: Path) -> None:
+    browser = staff.logged_in("ada", "curator")
+    assert _submit(staff, _draft(tmp_path / "d", "typed-later")).exit_code == 0
+    browser.open(f"{CONSOLE}/pairs/typed-later")
+    save(browser, de__answer=f"{SENTENCE} Rufen Sie an: 0316 12345678.", de__easy_answer="Das ist leicht.")
+
+    browser.open(f"{CONSOLE}/to-sign/text?what=pair%20typed-later%20de")
+
+    assert "031612345678: this number stands neither in what is known of the site" in browser.text
+    assert "2 new sentences of the answers are not in the list of the file that was handed in" in browser.text
+    new = {each.text.strip().partition(" (")[0] for each in browser.page.all("li")}
+    assert {"Rufen Sie an: 0316 12345678.", "Das ist leicht."} <= new
+
+
+def test_a_sentence_is_listed_where_it_stands_in_what_is_released_or_within_what_the_file_lists() -> None:
+    provenance = Provenance("m", (Backing("answer", "Ja, ca. 5 Minuten. Sie gehen.", ()),))
+    now = {"answer": "Ja, ca. 5 Minuten. Sie gehen. Es ist alt. Sie gehen heim.", "easy_answer": "Sie gehen."}
+
+    assert provenance.unlisted(now, {"answer": "Es ist alt."}) == [
+        ("answer", "Sie gehen heim."),
+        ("easy_answer", "Sie gehen."),
+    ]
+
+
 def test_a_discussions_model_is_named_in_lists_editor_and_where_it_is_signed(staff: Staff, tmp_path: Path) -> None:
     browser = staff.logged_in("ada", "curator")
     assert _submit(staff, _draft(tmp_path / "d", "discussed", provenance={})).exit_code == 0
@@ -360,11 +438,16 @@ def test_what_is_replaced_by_others_is_lost_as_what_is_left_out(tmp_path: Path) 
     texts = {"easy_answer": "Leicht.", "sources": [source], "quizzes": [a_quiz("de"), a_quiz("de", "Zwei?")]}
     extracts = [{"facet": "time", "text": "Kurz."}, {"facet": "time", "text": "Lang."}]
     there = {"AT": {"answer": "Kurz. Lang.", "easy_answer": "Servus."}}
-    change_pairs(exam, "de", only="pain", answer="Kurz. Lang.", extracts=extracts, countries=there, **texts)
+    other = next(each.id for each in load_catalog(exam, "de").pairs if each.id != "pain")
+    names = {"facets": ["time"], "related": [other], "words_target": 60}
+    change_pairs(exam, "de", only="pain", answer="Kurz. Lang.", extracts=extracts, countries=there, **texts, **names)
     settings = Settings(data=tmp_path / "data")
     pair = load_catalog(exam, "de").pair("pain")
     others = {
         "easy_answer": None,
+        "facets": (),
+        "related": (),
+        "words_target": None,
         "sources": (pair.sources[0].model_copy(update={"title": "Anderes"}),),
         "quizzes": tuple(Quiz.model_validate(a_quiz("de", each)) for each in ("Drei?", "Vier?")),
         "extracts": tuple(each.model_copy(update={"text": f"{each.text} Neu."}) for each in pair.extracts),
@@ -373,7 +456,8 @@ def test_what_is_replaced_by_others_is_lost_as_what_is_left_out(tmp_path: Path) 
 
     (line,) = losses(str(exam), [HandedIn("de", pair.model_copy(update=others), "m")], settings=settings)
 
-    said = "2 of 2 extracts, 2 of 2 quizzes, 1 of 1 sources, easy_answer, countries.AT.easy_answer"
+    said = "2 of 2 extracts, 2 of 2 quizzes, 1 of 1 sources, 1 of 1 facets, 1 of 1 related"
+    said = f"{said}, easy_answer, countries.AT.easy_answer, words_target"
     assert f"pair pain de loses {said}." in line
     assert losses(str(exam), [HandedIn("de", pair, "m")], settings=settings) == []
 
@@ -387,11 +471,12 @@ def test_variants_that_a_draft_lacks_are_said_aloud_and_a_discussed_pair_keeps_t
     content = [{"id": bare.id, "question": bare.question, "answer": bare.answer}]
     done = _submit(staff, _draft(tmp_path / "d", language="en", pairs=content, provenance={}))
     assert done.exit_code == 0, done.output
+    assert f"LOOK: pair {bare.id} en does not say with which text it was begun (no `base`)" in done.stderr
     assert f"LOOK: with this draft, pair {bare.id} en loses {len(bare.variants)} of {len(bare.variants)} variants" in (
         done.stderr
     )
 
-    draft = PairDraft(kept, base.ref, base.name)
+    draft = PairDraft(kept, base.ref, base.name, base=pair_hash(kept))
     done = Discussed(draft.texts, Discussion((), "stop"), (), draft.texts)
     written = as_draft(draft, pair_task(load_texts("en"), draft), done, language="en", models=["offline-model"])
     (tmp_path / "draft.yaml").write_text(written, encoding="utf-8")

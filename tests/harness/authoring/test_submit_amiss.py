@@ -123,6 +123,13 @@ def test_a_pipe_is_not_waited_for(staff: Staff, tmp_path: Path) -> None:
     _refused(_submit(staff, tmp_path), "it is no regular file")
 
 
+def test_an_id_that_no_page_can_hold_is_refused(staff: Staff, tmp_path: Path) -> None:
+    done = _submit(staff, _draft(tmp_path, {**PAIR, "id": "a" * 5_000}))
+
+    _refused(done, "has an id of 5,000 characters, and 80 are the most")
+    assert len(done.stderr) < 300
+
+
 def _refused(done: Any, message: str) -> None:
     assert (done.exit_code, done.stdout) == (2, ""), done.output
     assert message in done.stderr

@@ -221,7 +221,7 @@ def test_a_pair_without_an_answer_is_kept_unfinished_and_cannot_be_signed_until_
     unfinished = tools.candidate()
 
     assert browser.answer.url.path == f"{CONSOLE}/pairs/half-done", browser.text
-    assert "unfinished" in browser.text
+    assert "Saved, but unfinished" in browser.text
     assert typed(browser)["de.question"] == "Halb?"
     assert [name for _, name in unfinished.unfinished] == ["half-done"]
     assert "half-done" not in [name for _, name in unfinished.drafts]
