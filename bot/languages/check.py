@@ -189,6 +189,7 @@ def _messages(document: Mapping[str, Any]) -> Iterator[str]:
     for name, listed in {
         **{f"all_clear.{key}": value for key, value in (document.get("all_clear") or {}).items()},
         **{f"picks.{key}": value for key, value in (picks.get("places") or {}).items()},
+        "ailing": document.get("ailing"),
         **{f"checking.{key}": value for key, value in (document.get("checking") or {}).items()},
         **{f"situation.{key}": value for key, value in (document.get("situation") or {}).items()},
     }.items():

@@ -58,6 +58,18 @@ class Ask(Generic[T]):
 Work = Generator[Sequence[Ask[Any]], Sequence[Any], T]
 
 
+def noting(work: Work[T], prompts: dict[str, str]) -> Work[T]:
+    """Do a work, and note the hash of each prompt by its id."""
+    try:
+        asks = next(work)
+        while True:
+            prompts.update((one.id, one.hash) for one in asks)
+            asks = work.send((yield asks))
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
+
+
 @dataclass(frozen=True, slots=True)
 class Advanced(Generic[T]):
     """How far a work has come.

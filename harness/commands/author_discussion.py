@@ -28,7 +28,6 @@ from harness.authoring.discussion.report import (
     discussed_page,
     discussed_record,
     form_page,
-    noting,
     told_twice,
     unasked,
 )
@@ -42,7 +41,7 @@ from harness.authoring.discussion.short_answers import (
     open_answer,
 )
 from harness.authoring.discussion.texts import Section, Task, load_texts
-from harness.authoring.working import Work, together
+from harness.authoring.working import Work, noting, together
 from harness.authoring.workshop import Workshop
 from harness.commands.authoring import OURS, PERHAPS_PATIENTS, Words, carry_on
 from harness.commands.options import ModelOptions

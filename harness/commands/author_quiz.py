@@ -156,9 +156,10 @@ def quiz(
     from harness.authoring.quiz.bank import LateInteraction, load_bank, load_outline
     from harness.authoring.quiz.blind import blind_table, by_model, read_forms
     from harness.authoring.quiz.making import QuizMaking
-    from harness.authoring.quiz.report import Made, Provenance, noted, write_result
+    from harness.authoring.quiz.report import Made, Provenance, write_result
     from harness.authoring.quiz.rubric import load_rubric
     from harness.authoring.quiz.tables import round_tables
+    from harness.authoring.working import noting
     from harness.authoring.workshop import Workshop
 
     with friendly_errors():
@@ -183,7 +184,7 @@ def quiz(
         hashes: dict[str, str] = {}
         words = OURS if all(case.pair_id for case in cases) else PERHAPS_PATIENTS  # a text of a file may be about one
         words.require_allowed(asking)
-        workshop = Workshop.open(out, identity, lambda: noted(making.all(cases), hashes))
+        workshop = Workshop.open(out, identity, lambda: noting(making.all(cases), hashes))
         advanced = carry_on(workshop, asking, words)
         tracks = advanced.result or []
         judged = [*by_model(tracks), *read_forms(manner.forms or (), tracks)]

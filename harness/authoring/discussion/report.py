@@ -13,7 +13,7 @@ from harness.authoring.discussion.dialogue import Discussed, Discussion, named_s
 from harness.authoring.discussion.rating_form import final_is_a, questions
 from harness.authoring.discussion.short_answers import Compared, ShortAnswer
 from harness.authoring.discussion.texts import FormQuestion, Section, Sections, Task, as_text
-from harness.authoring.working import Advanced, Work
+from harness.authoring.working import Advanced
 from harness.console import printable
 from harness.files import without_markup
 
@@ -26,18 +26,6 @@ _ENDED = {
 }
 # What raters are told that was decided on a line, by the language of their form.
 _DECIDED = {"de": ("übernommen", "verworfen"), "en": ("accepted", "rejected")}
-
-
-def noting(work: Work[T], prompts: dict[str, str]) -> Work[T]:
-    """Do a work, and note the hash of each prompt by its id."""
-    try:
-        asks = next(work)
-        while True:
-            prompts.update((one.id, one.hash) for one in asks)
-            asks = work.send((yield asks))
-    except StopIteration as ended:
-        result: T = ended.value
-        return result
 
 
 @dataclass(frozen=True, slots=True)

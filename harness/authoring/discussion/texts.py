@@ -101,7 +101,7 @@ class DiscussionTexts(Record):
 
 
 def load_texts(language: str) -> DiscussionTexts:
-    """Load the prompts of a language; raise BadData when nobody wrote them, or a slot is unknown."""
+    """Load the prompts of a language; raise BadData when nobody wrote them."""
     path = data_folder("vignettes") / "authoring" / f"discussion-{language}.yaml"
     problem = f"The prompts of the discussion in {language!r} cannot be read. Write {path} after the German one."
     return read_record(path, DiscussionTexts, problem)

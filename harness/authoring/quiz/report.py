@@ -15,7 +15,6 @@ from harness.authoring.quiz.blind import BlindTable, as_form, key_of
 from harness.authoring.quiz.making import QuizRound, Track, remarks
 from harness.authoring.quiz.rubric import COMPONENTS, Component, Rubric
 from harness.authoring.quiz.tables import FirstAndKept, RoundTables, first_and_kept, topic_counts
-from harness.authoring.working import Ask, Work
 from harness.console import counted
 from harness.files import as_document, without_markup, writing
 from harness.generation.rounds import MeanScore
@@ -73,18 +72,6 @@ class Made:
     rubric: Rubric
     texts: QuizTexts
     catalog: Catalog | None
-
-
-def noted(work: Work[Any], hashes: dict[str, str]) -> Work[Any]:
-    """Do a work, and note the hash of every prompt that it asks."""
-    values: Sequence[Any] | None = None
-    try:
-        while True:
-            asks: Sequence[Ask[Any]] = work.send(values)  # type: ignore[arg-type]  # the first is None
-            hashes.update((one.id, one.hash) for one in asks)
-            values = yield asks
-    except StopIteration as ended:
-        return ended.value
 
 
 def write_result(folder: Path, made: Made, provenance: Provenance) -> None:
