@@ -24,6 +24,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 import yaml
+from scipy.sparse import csr_array
 
 from bot.batching import Together
 from bot.catalog.catalog import Catalog, Extract, Pair
@@ -215,7 +216,7 @@ class Context:
     def __init__(self, catalog: Catalog, ids: Sequence[str], head: Head, encoder: Encoder) -> None:
         self._catalog, self._ids, self._head, self._encoder = catalog, tuple(ids), head, encoder
         self._number = {pair_id: number for number, pair_id in enumerate(ids)}
-        self._extracts: dict[str, tuple[Floats, tuple[Bag, ...]]] = {}
+        self._extracts: dict[str, tuple[Floats, csr_array]] = {}
         self._together = Together(self._moves, at_most=TOGETHER)
 
     @cached_property
@@ -295,7 +296,7 @@ class Context:
         """Return what the head makes of texts; those that are not known yet are judged, each once."""
         new = list(dict.fromkeys(text for text, one in zip(texts, known, strict=True) if one is None))
         vectors = self._encoder.encode(new)
-        pairs = self._head.probabilities(vectors, new) if new else []
+        pairs = self._head.probabilities(vectors, new) if new else vectors
         found = {text: Judged(*one) for text, *one in zip(new, vectors, pairs, strict=True)}
         return [one if one is not None else found[text] for text, one in zip(texts, known, strict=True)]
 
@@ -332,11 +333,11 @@ class Context:
         evidence = self._head.evidence
         if pair.id not in self._extracts:
             said = [*(each.text for each in pair.extracts), pair.question]
-            bags = tuple(evidence.vocabulary.bag(each) for each in said)
-            self._extracts[pair.id] = evidence.whitening.apply(self._encoder.encode(said)), bags
-        known, bags = self._extracts[pair.id]
+            terms = held([evidence.vocabulary.bag(each) for each in said], len(evidence.vocabulary))
+            self._extracts[pair.id] = evidence.whitening.apply(self._encoder.encode(said)), terms
+        known, terms = self._extracts[pair.id]
         vectors = judged.vector[None] if judged is not None else self._encoder.encode([clean])
-        wording = contained([evidence.vocabulary.bag(clean)], bags, len(evidence.vocabulary))[0]
+        wording = contained([evidence.vocabulary.bag(clean)], terms)[0]
         return np.asarray(known @ evidence.whitening.apply(vectors)[0] + wording, dtype=np.float32)
 
     @cached_property
@@ -361,37 +362,46 @@ class Answers:
         head: Whose terms and whitening are used.
         vectors: Whitened, of all sentences, shape (sentences, dimensions).
         start: Number of the first sentence of each pair, shape (pairs,).
-        bags: Of each answer with its easy answer.
+        terms: That each answer with its easy answer holds, as of `held`.
     """
 
     head: Head
     vectors: Floats
     start: npt.NDArray[np.intp]
-    bags: tuple[Bag, ...]
+    terms: csr_array
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], head: Head, encoder: Encoder) -> Answers:
         parts = [(*sentences(pair.answer), *sentences(pair.easy_answer or pair.answer)) for pair in pairs]
         vectors = encoder.encode([sentence for each in parts for sentence in each])
         start = np.cumsum([0, *(len(each) for each in parts[:-1])])
-        bags = tuple(head.evidence.vocabulary.bag(f"{pair.answer} {pair.easy_answer or ''}") for pair in pairs)
-        return cls(head, head.evidence.whitening.apply(vectors), start, bags)
+        vocabulary = head.evidence.vocabulary
+        bags = [vocabulary.bag(f"{pair.answer} {pair.easy_answer or ''}") for pair in pairs]
+        return cls(head, head.evidence.whitening.apply(vectors), start, held(bags, len(vocabulary)))
 
     def nearness(self, vectors: Floats, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """Return cosines with each answer's nearest sentence, and shares of wording found there: (texts, pairs)."""
         evidence = self.head.evidence
         cosine = evidence.whitening.apply(vectors) @ self.vectors.T
-        wording = contained([evidence.vocabulary.bag(text) for text in texts], self.bags, len(evidence.vocabulary))
+        wording = contained([evidence.vocabulary.bag(text) for text in texts], self.terms)
         return np.maximum.reduceat(cosine, self.start, axis=1), wording
 
 
-def contained(bags: Sequence[Bag], others: Sequence[Bag], columns: int) -> Floats:
-    """Return which share of the weight of each bag the other bags hold too, shape (bags, others), from 0 to 1."""
-    held = sparse_rows(others, columns)
-    held.data = np.ones_like(held.data)
+def held(bags: Sequence[Bag], columns: int) -> csr_array:
+    """Return which terms bags hold, shape (columns, bags)."""
     rows = sparse_rows(bags, columns)
+    rows.data = np.ones_like(rows.data)
+    return rows.T.tocsr()
+
+
+def contained(bags: Sequence[Bag], terms: csr_array) -> Floats:
+    """Return which share of the weight of each bag others hold too, shape (bags, others), from 0 to 1.
+
+    `terms` are those of the others, as of `held`.
+    """
+    rows = sparse_rows(bags, terms.shape[0])
     rows.data = np.square(rows.data)
-    return np.asarray((rows @ held.T).toarray(), dtype=np.float32)
+    return np.asarray((rows @ terms).toarray(), dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
