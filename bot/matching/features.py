@@ -155,8 +155,18 @@ class Postings:
     @classmethod
     def of(cls, bags: Sequence[Bag], vocabulary_size: int) -> Postings:
         """Turn the bags by columns; within a column texts stay in order."""
-        columns = sparse_rows(bags, vocabulary_size).tocsc()
-        return cls(columns.indptr, columns.indices, columns.data, len(bags))
+        return cls.of_rows(sparse_rows(bags, vocabulary_size))
+
+    @classmethod
+    def of_rows(cls, rows: csr_array) -> Postings:
+        """Turn bags that are the rows of a matrix, shape (texts, vocabulary)."""
+        columns = rows.tocsc()
+        return cls(columns.indptr, columns.indices, columns.data, rows.shape[0])
+
+    @property
+    def rows(self) -> csr_array:
+        """The bags as rows again, shape (texts, vocabulary); made anew each time."""
+        return self._columns.tocsr()
 
     @cached_property
     def _columns(self) -> csc_array:
@@ -274,13 +284,13 @@ class Weights:
         label: Class of each text, shape (texts,), non-decreasing; the last class is "none of these".
         alpha: Dual weights of the ridge, shape (texts, classes + levels of complaints).
         bias: Shape (classes + levels,).
-        bm25: Term weights of each class, shape (vocabulary, classes).
+        bm25: Term weights of each class, shape (vocabulary, classes); most terms are those of few classes.
     """
 
     label: Ints
     alpha: Floats
     bias: Floats
-    bm25: Floats
+    bm25: csr_array
 
     @property
     def classes(self) -> int:
@@ -304,11 +314,15 @@ def score_views(meaning: Floats, wording: Floats, bags: Sequence[Bag], weights: 
     return Views.of_all(np.stack(scores, axis=2), ridge[:, weights.classes :])
 
 
-def bm25_scores(bags: Sequence[Bag], term_weights: Floats) -> Floats:
+def bm25_scores(bags: Sequence[Bag], term_weights: csr_array) -> Floats:
     """Return the mean weight of a text's terms in each class, shape (bags, classes); see `Weights.bm25`."""
+    if not bags:
+        return np.zeros((0, term_weights.shape[1]), dtype=np.float32)
+    held = sparse_rows(bags, term_weights.shape[0])
+    held.data = np.ones_like(held.data)
     # Per term, so that long questions do not score higher than short ones.
-    rows = [term_weights[bag.index].sum(axis=0) / max(1, len(bag.index)) for bag in bags]
-    return np.asarray(rows, dtype=np.float32)
+    count = np.maximum(1, np.diff(held.indptr)).astype(np.float32)
+    return np.asarray((held @ term_weights).toarray() / count[:, None], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
