@@ -122,8 +122,10 @@ def is_spelt_out(text: str) -> bool:
 
 def is_other_script(text: str) -> bool:
     """Say whether a text is written in other letters than Latin ones."""
+    if text.isascii():
+        return False
     letters = [mark for mark in text if mark.isalpha()]
-    others = sum(not _LATIN.match(mark) for mark in letters)
+    others = sum(not (mark.isascii() or _LATIN.match(mark, concurrent=False)) for mark in letters)
     return others > OTHER_LETTERS * len(letters)
 
 
