@@ -38,7 +38,7 @@ from bot.matching.emergency import CALM, Lookout, Verdict, decision_of
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.matching.foreign import Emergency, Foreign
-from bot.matching.head import Head
+from bot.matching.head import Head, Judged
 from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.matching.remarks import Remark, hear_remarks, is_unsure
 from bot.ports import Encoder, Neighbour, Vectors
@@ -349,11 +349,16 @@ class Assistant:
         for language, method in dict.fromkeys((language, method) for language, method, _ in questions):
             numbers = [number for number, other in enumerate(questions) if other[:2] == (language, method)]
             asked = [questions[number][2] for number in numbers]
-            result.update(zip(numbers, self._decide(self._of(language), asked, method), strict=True))
+            result.update(zip(numbers, self._decide(self._of(language), asked, method, keep=True), strict=True))
         return [result[number] for number in range(len(questions))]
 
-    def _decide(self, opened: wiring.Opened, asked: Sequence[Asked], method: Method) -> list[Response]:
-        """Decide on messages and, with the same encoding, on the parts of those that ask two things."""
+    def _decide(
+        self, opened: wiring.Opened, asked: Sequence[Asked], method: Method, *, keep: bool = False
+    ) -> list[Response]:
+        """Decide on messages and, with the same encoding, on the parts of those that ask two things.
+
+        `keep`: responses hold what was worked out of the message; of many thousand they would take much memory.
+        """
         started = time.perf_counter()
         reads = [method == "hybrid" and not one.clean.too_long for one in asked]
         parts = [segments(one.clean.text) if read else () for one, read in zip(asked, reads, strict=True)]
@@ -364,7 +369,7 @@ class Assistant:
         everything = [*asked, *pieces]
         texts = [*(question.clean.text for question in everything), *(text for of in stories for text in of)]
         vectors = self._encoder.encode(texts)
-        scores, complaint = self._judged(opened, vectors, texts, method)
+        scores, complaint, pairs = self._judged(opened, vectors, texts, method)
         read = [
             method == "hybrid" and not one.clean.too_long and not says_nothing(one.clean.text) for one in everything
         ]
@@ -394,10 +399,13 @@ class Assistant:
                     elapsed_ms=share_ms,
                     remarks=(heard,) if heard and reads_ else (),
                     unsure=flag.flag is not None and is_unsure(flag),
+                    judged=Judged(vectors[number], pairs[number]) if keep and len(pairs) else None,
                 ),
                 one,
             )
-            for response, one, heard, reads_, flag in zip(found, everything, remarks, read, flags, strict=True)
+            for number, (response, one, heard, reads_, flag) in enumerate(
+                zip(found, everything, remarks, read, flags, strict=True)
+            )
         ]
         rest = iter(found[len(asked) :])
         answers = [[next(rest) for _ in of] for of in parts]
@@ -454,13 +462,16 @@ class Assistant:
 
     def _judged(
         self, opened: wiring.Opened, vectors: Vectors, texts: Sequence[str], method: Method
-    ) -> tuple[Vectors, npt.NDArray[np.float64]]:
-        """Return the score of every pair for every text, and how likely each text is a complaint of each level."""
+    ) -> tuple[Vectors, npt.NDArray[np.float64], Vectors]:
+        """Return the score of every pair for every text, how likely each text is a complaint of each level, and all
+        that the head says of the pairs: nothing under another method.
+        """
         none = np.tile([1.0, *(0.0 for _ in LEVELS)], (len(texts), 1))
         if method == "cosine":
-            return np.asarray(vectors @ opened.canonical.T, dtype=np.float32), none
+            return np.asarray(vectors @ opened.canonical.T, dtype=np.float32), none, np.zeros((0, 0), np.float32)
         judged = opened.trained.head.judge(vectors, texts)
-        return judged.pairs[:, :-1], judged.complaint if judged.complaint is not None else none
+        complaint = judged.complaint if judged.complaint is not None else none
+        return judged.pairs[:, :-1].copy(), complaint, judged.pairs  # what a story asks changes only the scores
 
     def _response(self, opened: wiring.Opened, asked: Asked, found: _Found, method: Method) -> Response:
         catalog = self.catalog(opened.catalog.language)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from bot.matching.complaints import Level, Urgency
 from bot.matching.decide import Candidate
+from bot.matching.head import Judged
 from bot.matching.remarks import Remark
 
 # From which a message is spoken of as a complaint, and part of one counts as such: torn out, much may be one.
@@ -81,6 +82,7 @@ class Response:
         fixed: The sentence that answers a message in a language that the catalog lacks.
         remarks: What is heard beside a question, of feelings, of manners and of the place: likeliest first.
         unsure: Whether the red flag was learned, raised by no rule, and is not very likely.
+        judged: What was worked out of the question as a whole, for who goes on with it; None in batches.
     """
 
     question: str
@@ -105,6 +107,7 @@ class Response:
     fixed: Fixed | None = None
     remarks: tuple[Remark, ...] = ()
     unsure: bool = False
+    judged: Judged | None = field(default=None, compare=False, repr=False)
 
     def as_json(self) -> dict[str, Any]:
         """Return the record of the `klartext answer` contract; what says nothing is left out."""

@@ -52,8 +52,8 @@ def sanitise(raw: str) -> Sanitised:
 def seen(raw: str) -> str:
     """Return what a reader sees of a text of any length: NFKC, single spaces, nothing invisible."""
     # NFKC makes invisible characters of visible ones (U+3164) and the other way round, so both sides are cleaned.
-    text = unicodedata.normalize("NFKC", _UNSEEN.sub("", raw))
-    return " ".join(_UNSEEN.sub("", text).split())
+    text = unicodedata.normalize("NFKC", without_unseen(raw))
+    return " ".join(without_unseen(text).split())
 
 
 def unseen_in(text: str) -> str:
@@ -64,7 +64,8 @@ def unseen_in(text: str) -> str:
 
 def without_unseen(text: str) -> str:
     """Return a text without characters that no screen shows; line ends and other white space stay."""
-    return str(_UNSEEN.sub("", text))
+    # This module's default lets other threads run meanwhile, and many short texts would each wait to go on.
+    return str(_UNSEEN.sub("", text, concurrent=False))
 
 
 def plain_text(text: str) -> str:

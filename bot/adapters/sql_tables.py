@@ -7,12 +7,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import DateTime, Dialect, ForeignKey, Index, String, event
+from sqlalchemy import DateTime, Dialect, ForeignKey, Index, Row, String, event
 from sqlalchemy.engine import Engine, ExceptionContext
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
+from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.types import TypeDecorator
 
 from bot.adapters.text_cipher import TextCipher
@@ -134,7 +136,7 @@ def conversation_row(conversation: StoredConversation) -> ConversationRow:
     )
 
 
-def stored_conversation(row: ConversationRow) -> StoredConversation:
+def stored_conversation(row: ConversationRow | Row[Any]) -> StoredConversation:
     return StoredConversation(
         id=row.id,
         begun=in_utc(row.begun),
@@ -148,29 +150,30 @@ def stored_conversation(row: ConversationRow) -> StoredConversation:
     )
 
 
-def turn_row(turn: StoredTurn) -> TurnRow:
+def turn_values(turn: StoredTurn) -> dict[str, object]:
+    """Return what is stored of a turn, by column."""
     exchange = turn.exchange
-    return TurnRow(
-        conversation=turn.conversation,
-        at=turn.at.astimezone(UTC),
-        language=turn.language,
-        question=turn.question,
-        decision=turn.decision,
-        pair_id=turn.pair_id,
-        score=turn.score,
-        catalog=turn.catalog,
-        number=exchange and exchange.number,
-        turn_id=exchange and exchange.turn_id,
-        said=exchange and exchange.said,
-        choice=exchange and exchange.choice,
-        reply=exchange and exchange.reply,
-        state=exchange and exchange.state,
-        release=turn.release or None,
-        quizzed=turn.quizzed or None,
-    )
+    return {
+        "conversation": turn.conversation,
+        "at": turn.at.astimezone(UTC),
+        "language": turn.language,
+        "question": turn.question,
+        "decision": turn.decision,
+        "pair_id": turn.pair_id,
+        "score": turn.score,
+        "catalog": turn.catalog,
+        "number": exchange and exchange.number,
+        "turn_id": exchange and exchange.turn_id,
+        "said": exchange and exchange.said,
+        "choice": exchange and exchange.choice,
+        "reply": exchange and exchange.reply,
+        "state": exchange and exchange.state,
+        "release": turn.release or None,
+        "quizzed": turn.quizzed or None,
+    }
 
 
-def stored_turn(row: TurnRow) -> StoredTurn:
+def stored_turn(row: TurnRow | Row[Any]) -> StoredTurn:
     return StoredTurn(
         conversation=row.conversation,
         at=in_utc(row.at),
@@ -195,7 +198,7 @@ def stored_flag(row: FlagRow) -> StoredFlag:
     )
 
 
-def _exchange(row: TurnRow) -> Exchange | None:
+def _exchange(row: TurnRow | Row[Any]) -> Exchange | None:
     if row.number is None or row.turn_id is None:
         return None
     return Exchange(
@@ -215,6 +218,7 @@ def in_utc(at: datetime) -> datetime:
 
 LOCKED_S = 5.0  # after one has waited in vain for a locked SQLite, others hardly wait for so long
 HARDLY_MS = 200
+WAITS = "klartext_waits_ms"  # of a connection: how long it waits for other writers
 
 
 @contextmanager
@@ -244,11 +248,13 @@ class SqlitePatience:
         event.listen(engine, "checkout", self._set)
         event.listen(engine, "handle_error", self._note)
 
-    def _set(self, connection: object, _: object, __: object) -> None:
+    def _set(self, connection: object, record: ConnectionPoolEntry, _: object) -> None:
         with self._lock:
             is_locked = time.monotonic() < self._locked_until_s
         wait_ms = min(HARDLY_MS, self._usual_ms) if is_locked else self._usual_ms
-        connection.execute(f"PRAGMA busy_timeout = {wait_ms}")  # type: ignore[attr-defined]
+        if record.info.get(WAITS) != wait_ms:
+            connection.execute(f"PRAGMA busy_timeout = {wait_ms}")  # type: ignore[attr-defined]
+            record.info[WAITS] = wait_ms
 
     def _note(self, context: ExceptionContext) -> None:
         if "locked" in str(context.original_exception):

@@ -24,10 +24,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 import yaml
+from scipy.sparse import csr_array
 
+from bot.batching import Together
 from bot.catalog.catalog import Catalog, Extract, Pair
 from bot.matching.features import Bag, Floats, Vocabulary, sparse_rows
-from bot.matching.head import Head
+from bot.matching.head import Head, Judged
+from bot.matching.own_words import OwnWords
 from bot.ports import Encoder
 from bot.text import sanitise, sentences, words
 
@@ -40,6 +43,7 @@ WISHES: tuple[Wish, ...] = get_args(Wish)
 ALONE, SAME, OTHER, NONE, REACTION = (KINDS.index(kind) for kind in ("alone", "same", "other", "none", "reaction"))
 Action = Literal["alone", "show", "offer", "none", "reaction", "easier", "shorter", "again", "more"]
 OFFERED = 3
+TOGETHER = 32  # messages of different patients weighed at once
 AHEAD = 0.2  # by which the extract that is shown must be nearer than the next
 LEAST = 1e-4  # a probability below this says no more than this
 VIEWS = ("alone", "after", "beside")
@@ -58,12 +62,16 @@ class Said:
         shown: Id of the pair whose answer was shown last.
         last_question: What the patient had asked then; None when the pair was picked.
         decision: What the message alone came to: answered, clarify or declined.
+        judged: What is known of the message already.
+        closely: Whether it matters how likely a message stands alone that surely does.
     """
 
     text: str
     shown: str
     last_question: str | None
     decision: str
+    judged: Judged | None = None
+    closely: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,10 @@ class Limits:
     silent: float
     extract: float
 
+    def least_alone(self, decision: str) -> float:
+        """Return from which probability a message stands alone, by what it alone came to."""
+        return min(self.alone, self.alone_answered) if decision == "answered" else self.alone
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -124,7 +136,7 @@ class Move:
         action: What to do.
         pair_ids: With which pairs.
         score: How likely these are meant.
-        alone: How likely the message is understood without what was said before.
+        alone: How likely the message is understood without what was said before; at the least, where that is enough.
     """
 
     action: Action
@@ -151,8 +163,7 @@ class Guess:
 
     def move(self, limits: Limits, ids: Sequence[str]) -> Move:
         """Decide; `ids` are those of the pairs."""
-        alone = self.kinds[ALONE]
-        if alone >= limits.alone or (self.decision == "answered" and alone >= limits.alone_answered):
+        if self.kinds[ALONE] >= limits.least_alone(self.decision):
             return Move("alone")
         wish: Wish = max(WISHES, key=lambda kind: float(self.kinds[KINDS.index(kind)]))
         if self.kinds[KINDS.index(wish)] >= limits.wish:
@@ -173,7 +184,7 @@ class Guess:
         return Move("reaction" if self.kinds[REACTION] > self.kinds[NONE] else "none")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """All that was fitted, for one language.
 
@@ -193,6 +204,11 @@ class Weights:
     pairs: Floats
     limits: Limits
 
+    @cached_property
+    def own_words(self) -> OwnWords:
+        """What the own words of a message say of its standing alone, at the least."""
+        return OwnWords.of(WEIGHED, self.kinds, self.intercept, least=LEAST)
+
 
 class Context:
     """Listens to messages after answers, for one language of a catalog."""
@@ -200,6 +216,8 @@ class Context:
     def __init__(self, catalog: Catalog, ids: Sequence[str], head: Head, encoder: Encoder) -> None:
         self._catalog, self._ids, self._head, self._encoder = catalog, tuple(ids), head, encoder
         self._number = {pair_id: number for number, pair_id in enumerate(ids)}
+        self._extracts: dict[str, tuple[Floats, csr_array]] = {}
+        self._together = Together(self._moves, at_most=TOGETHER)
 
     @cached_property
     def weights(self) -> Weights | None:
@@ -221,11 +239,27 @@ class Context:
         return {text: frozenset(pairs) for text, pairs in found.items() if text}
 
     def move(self, said: Said) -> Move:
-        """Decide on a message; without weights every message stands alone."""
-        if self.weights is None:
-            return Move("alone")
-        found = guess(self.measure([said]), self.weights)[0]
-        return replace(found.move(self.weights.limits, self._ids), alone=float(found.kinds[ALONE]))
+        """Decide on a message, together with those of other threads; without weights every message stands alone."""
+        return self._together.ask(said) if self.weights is not None else Move("alone")
+
+    def _moves(self, said: Sequence[Said]) -> list[Move]:
+        """Decide on messages; what was said before is looked at only where it may change something."""
+        weights = self.weights
+        if weights is None:
+            return [Move("alone")] * len(said)
+        own = self.measure_alone(said)
+        alone = weights.own_words.alone(_weighed(own, weights))
+        moves = [Move("alone", alone=float(least)) for least in alone]
+        open_ = [
+            number
+            for number, (one, least) in enumerate(zip(said, alone, strict=True))
+            if one.closely or least < weights.limits.least_alone(one.decision)
+        ]
+        if open_:
+            measured = self._with_views(own.some(np.array(open_)), [said[number] for number in open_])
+            for number, found in zip(open_, guess(measured, weights), strict=True):
+                moves[number] = replace(found.move(weights.limits, self._ids), alone=float(found.kinds[ALONE]))
+        return moves
 
     def stands_alone(self, text: str) -> float:
         """Return how likely a message is by its wording to be understood without what was said before, 0 to 1."""
@@ -237,54 +271,74 @@ class Context:
 
     def measure(self, said: Sequence[Said]) -> Measured:
         """Return what is known of messages before anything is weighed."""
+        return self._with_views(self.measure_alone(said), said)
+
+    def measure_alone(self, said: Sequence[Said]) -> Measured:
+        """Return what is known of messages by their own words; these stand in the place of the other views, too."""
         texts = [sanitise(one.text).text for one in said]
-        questions = [self._catalog.pair(one.shown).question for one in said]
-        after = [
-            sanitise(f"{one.last_question or question} {text}").text
-            for one, question, text in zip(said, questions, texts, strict=True)
-        ]
-        beside = [sanitise(f"{question} {text}").text for question, text in zip(questions, texts, strict=True)]
-        vectors = self._encoder.encode([*texts, *after, *beside])
-        views = np.split(self._head.probabilities(vectors, [*texts, *after, *beside]), 3)
+        judged = self._judged(texts, [one.judged for one in said])
+        vectors = np.stack([one.vector for one in judged])
         own = np.array([self._number[one.shown] for one in said], dtype=np.intp)
-        vectors = vectors[: len(texts)]
         meaning, wording = self._answers.nearness(vectors, texts)
         related = self._related
         return Measured(
             texts=tuple(texts),
             vectors=vectors,
             own=own,
-            views=np.stack(views),
+            views=np.stack([np.stack([one.pairs for one in judged])] * len(VIEWS)),
             meaning=meaning,
             wording=wording,
             related=np.stack([related[own], related.T[own]]),
             decision=tuple(one.decision for one in said),
         )
 
-    def extract(self, pair: Pair, text: str) -> Extract | None:
-        """Return what the answer of a pair says of just what a message asks; None where that is not clear."""
+    def _judged(self, texts: Sequence[str], known: Sequence[Judged | None]) -> list[Judged]:
+        """Return what the head makes of texts; those that are not known yet are judged, each once."""
+        new = list(dict.fromkeys(text for text, one in zip(texts, known, strict=True) if one is None))
+        vectors = self._encoder.encode(new)
+        pairs = self._head.probabilities(vectors, new) if new else vectors
+        found = {text: Judged(*one) for text, *one in zip(new, vectors, pairs, strict=True)}
+        return [one if one is not None else found[text] for text, one in zip(texts, known, strict=True)]
+
+    def _with_views(self, own: Measured, said: Sequence[Said]) -> Measured:
+        """Add what messages are about after the last question, and beside the shown pair's question."""
+        questions = [self._catalog.pair(one.shown).question for one in said]
+        before = [*(one.last_question or question for one, question in zip(said, questions, strict=True)), *questions]
+        texts = [sanitise(f"{one} {text}").text for one, text in zip(before, own.texts * 2, strict=True)]
+        judged = np.stack([one.pairs for one in self._judged(texts, [None] * len(texts))])
+        return replace(own, views=np.stack([own.views[0], *np.split(judged, 2)]))
+
+    def extract(self, pair: Pair, text: str, judged: Judged | None = None) -> Extract | None:
+        """Return what the answer of a pair says of just what a message asks; None where that is not clear.
+
+        `judged`: what is known of the message.
+        """
         if self.weights is None:
             return None
-        near = self.extract_nearness(pair, text)
+        near = self.extract_nearness(pair, text, judged)
         if len(near) < 2 or near[-1] >= near[:-1].max():
             return None  # it asks the pair's question as a whole
         order = np.argsort(-near[:-1], kind="stable")
         best, ahead = near[order[0]], near[order[0]] - near[order[1]] if len(order) > 1 else 1.0
         return pair.extracts[int(order[0])] if best >= self.weights.limits.extract and ahead >= AHEAD else None
 
-    def extract_nearness(self, pair: Pair, text: str) -> Floats:
+    def extract_nearness(self, pair: Pair, text: str, judged: Judged | None = None) -> Floats:
         """Return how near a message is, in meaning and wording, to each extract of a pair and, last, to its question.
 
-        Of shape (extracts + 1,); empty where there is nothing to compare.
+        Of shape (extracts + 1,); empty where there is nothing to compare. `judged`: what is known of the message.
         """
         clean = sanitise(text).text
         if not pair.extracts or not words(clean):
             return np.zeros(0, dtype=np.float32)
-        said = [*(each.text for each in pair.extracts), pair.question]
-        white = self._head.evidence.whitening.apply(self._encoder.encode([clean, *said]))
-        vocabulary = self._head.evidence.vocabulary
-        wording = contained([vocabulary.bag(clean)], [vocabulary.bag(each) for each in said], len(vocabulary))[0]
-        return np.asarray(white[1:] @ white[0] + wording, dtype=np.float32)
+        evidence = self._head.evidence
+        if pair.id not in self._extracts:
+            said = [*(each.text for each in pair.extracts), pair.question]
+            terms = held([evidence.vocabulary.bag(each) for each in said], len(evidence.vocabulary))
+            self._extracts[pair.id] = evidence.whitening.apply(self._encoder.encode(said)), terms
+        known, terms = self._extracts[pair.id]
+        vectors = judged.vector[None] if judged is not None else self._encoder.encode([clean])
+        wording = contained([evidence.vocabulary.bag(clean)], terms)[0]
+        return np.asarray(known @ evidence.whitening.apply(vectors)[0] + wording, dtype=np.float32)
 
     @cached_property
     def _answers(self) -> Answers:
@@ -308,37 +362,46 @@ class Answers:
         head: Whose terms and whitening are used.
         vectors: Whitened, of all sentences, shape (sentences, dimensions).
         start: Number of the first sentence of each pair, shape (pairs,).
-        bags: Of each answer with its easy answer.
+        terms: That each answer with its easy answer holds, as of `held`.
     """
 
     head: Head
     vectors: Floats
     start: npt.NDArray[np.intp]
-    bags: tuple[Bag, ...]
+    terms: csr_array
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], head: Head, encoder: Encoder) -> Answers:
         parts = [(*sentences(pair.answer), *sentences(pair.easy_answer or pair.answer)) for pair in pairs]
         vectors = encoder.encode([sentence for each in parts for sentence in each])
         start = np.cumsum([0, *(len(each) for each in parts[:-1])])
-        bags = tuple(head.evidence.vocabulary.bag(f"{pair.answer} {pair.easy_answer or ''}") for pair in pairs)
-        return cls(head, head.evidence.whitening.apply(vectors), start, bags)
+        vocabulary = head.evidence.vocabulary
+        bags = [vocabulary.bag(f"{pair.answer} {pair.easy_answer or ''}") for pair in pairs]
+        return cls(head, head.evidence.whitening.apply(vectors), start, held(bags, len(vocabulary)))
 
     def nearness(self, vectors: Floats, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """Return cosines with each answer's nearest sentence, and shares of wording found there: (texts, pairs)."""
         evidence = self.head.evidence
         cosine = evidence.whitening.apply(vectors) @ self.vectors.T
-        wording = contained([evidence.vocabulary.bag(text) for text in texts], self.bags, len(evidence.vocabulary))
+        wording = contained([evidence.vocabulary.bag(text) for text in texts], self.terms)
         return np.maximum.reduceat(cosine, self.start, axis=1), wording
 
 
-def contained(bags: Sequence[Bag], others: Sequence[Bag], columns: int) -> Floats:
-    """Return which share of the weight of each bag the other bags hold too, shape (bags, others), from 0 to 1."""
-    held = sparse_rows(others, columns)
-    held.data = np.ones_like(held.data)
+def held(bags: Sequence[Bag], columns: int) -> csr_array:
+    """Return which terms bags hold, shape (columns, bags)."""
     rows = sparse_rows(bags, columns)
+    rows.data = np.ones_like(rows.data)
+    return rows.T.tocsr()
+
+
+def contained(bags: Sequence[Bag], terms: csr_array) -> Floats:
+    """Return which share of the weight of each bag others hold too, shape (bags, others), from 0 to 1.
+
+    `terms` are those of the others, as of `held`.
+    """
+    rows = sparse_rows(bags, terms.shape[0])
     rows.data = np.square(rows.data)
-    return np.asarray((rows @ held.T).toarray(), dtype=np.float32)
+    return np.asarray((rows @ terms).toarray(), dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,16 +428,34 @@ class Measured:
     related: Floats
     decision: tuple[str, ...]
 
+    def some(self, which: npt.NDArray[Any]) -> Measured:
+        """Return what is known of some of the messages; `which` holds their numbers."""
+        return Measured(
+            texts=tuple(self.texts[number] for number in which),
+            vectors=self.vectors[which],
+            own=self.own[which],
+            views=self.views[:, which],
+            meaning=self.meaning[which],
+            wording=self.wording[which],
+            related=self.related[:, which],
+            decision=tuple(self.decision[number] for number in which),
+        )
+
 
 def guess(measured: Measured, weights: Weights) -> list[Guess]:
     """Weigh what is known of messages."""
-    wording = weights.wording.log_probabilities(measured.vectors, measured.texts)
-    kinds = softmax(np.concatenate([features(measured), wording], axis=1) @ weights.kinds + weights.intercept)
+    kinds = softmax(_weighed(measured, weights) @ weights.kinds + weights.intercept)
     others = other_pairs(measured, weights.pairs)
     rows = np.arange(len(measured.texts))
     pairs = kinds[:, [OTHER]] * others + kinds[:, [ALONE]] * measured.views[0][:, :-1]
     pairs[rows, measured.own] += kinds[:, SAME]
     return [Guess(*one) for one in zip(kinds, measured.own.tolist(), pairs, measured.decision, strict=True)]
+
+
+def _weighed(measured: Measured, weights: Weights) -> Floats:
+    """Return what is weighed of messages, shape (messages, `WEIGHED`)."""
+    wording = weights.wording.log_probabilities(measured.vectors, measured.texts)
+    return np.concatenate([features(measured), wording], axis=1)
 
 
 def features(measured: Measured) -> Floats:

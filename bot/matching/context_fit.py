@@ -233,20 +233,6 @@ def joined(parts: Sequence[Measured]) -> Measured:
     )
 
 
-def some(measured: Measured, which: npt.NDArray[Any]) -> Measured:
-    """Return what is known of some of the messages; `which` holds their numbers."""
-    return Measured(
-        texts=tuple(measured.texts[number] for number in which),
-        vectors=measured.vectors[which],
-        own=measured.own[which],
-        views=measured.views[:, which],
-        meaning=measured.meaning[which],
-        wording=measured.wording[which],
-        related=measured.related[:, which],
-        decision=tuple(measured.decision[number] for number in which),
-    )
-
-
 def fit(
     corpora: Sequence[Corpus], used: Sequence[npt.NDArray[np.bool_]], limits: Sequence[Limits], encoder: str
 ) -> list[Weights]:
@@ -262,13 +248,13 @@ def fit(
         for left_out in np.unique(corpus.fold[rows]):
             own = np.flatnonzero(rows & (corpus.fold == left_out))
             taught = _fit_wording(corpus, np.flatnonzero(rows & (corpus.fold != left_out)))
-            heard[own] = taught.log_probabilities(corpus.measured.vectors[own], some(corpus.measured, own).texts)
+            heard[own] = taught.log_probabilities(corpus.measured.vectors[own], corpus.measured.some(own).texts)
         chosen = np.flatnonzero(rows)
         wordings.append(_fit_wording(corpus, chosen))
-        weighed.append(np.concatenate([features(some(corpus.measured, chosen)), heard[chosen]], axis=1))
+        weighed.append(np.concatenate([features(corpus.measured.some(chosen)), heard[chosen]], axis=1))
         label.append(corpus.label[chosen])
         other = chosen[corpus.label[chosen] == OTHER]
-        pairs.append((pair_features(some(corpus.measured, other)), corpus.measured.own[other], corpus.target[other]))
+        pairs.append((pair_features(corpus.measured.some(other)), corpus.measured.own[other], corpus.target[other]))
     kinds, of_pairs = _fit_kinds(weighed, label), _fit_pairs(pairs)
     return [
         Weights(encoder, wording, weights, intercept, of_pairs, own)
@@ -284,7 +270,7 @@ def held_out(corpora: Sequence[Corpus], limits: Sequence[Limits], encoder: str) 
         for place, (corpus, weights) in enumerate(zip(corpora, fit(corpora, used, limits, encoder), strict=True)):
             own = np.flatnonzero(corpus.fold == fold)
             if len(own):
-                found[place].update(zip(own.tolist(), guess(some(corpus.measured, own), weights), strict=True))
+                found[place].update(zip(own.tolist(), guess(corpus.measured.some(own), weights), strict=True))
     return [[each[number] for number in range(len(each))] for each in found]
 
 

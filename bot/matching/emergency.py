@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 from math import exp
 from typing import Any, Literal
@@ -24,9 +24,18 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 from pydantic import BaseModel, ConfigDict
-from scipy.sparse import csr_array
 
-from bot.matching.features import Bag, Floats, Vocabulary, Whitening, fit_whitening, quadratic, sparse_rows
+from bot.matching.features import (
+    Bag,
+    Floats,
+    Postings,
+    Vocabulary,
+    Whitening,
+    cosines,
+    fit_whitening,
+    quadratic,
+    sparse_rows,
+)
 from bot.matching.red_flags import CONTEXTS, RED_FLAGS, RedFlags, Sign, is_spelt_out
 from bot.ports import Encoder
 from bot.text import passages, words
@@ -49,7 +58,7 @@ class Alarm:
         whitening: For vectors.
         term_weights: Of the linear model, shape (vocabulary,).
         meaning_weights: Of the linear model, shape (kept dimensions,).
-        rows: TF-IDF weights of the training texts, shape (texts, vocabulary).
+        postings: Bags of the training texts.
         vectors: Whitened vectors of the training texts, shape (texts, kept dimensions).
         dual: Of the quadratic model, shape (texts, 1 + flags): urgent at all, then each flag.
         gate: Score of the linear model from which the quadratic one is asked.
@@ -61,16 +70,12 @@ class Alarm:
     whitening: Whitening
     term_weights: Floats
     meaning_weights: Floats
-    rows: csr_array
+    postings: Postings
     vectors: Floats
     dual: Floats
     gate: float
     threshold: float
     flags: tuple[str, ...]
-
-    @cached_property
-    def _postings(self) -> csr_array:
-        return self.rows.T.tocsr()
 
     def suspect(self, vectors: Floats, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which texts the quadratic model has to look at, shape (texts,)."""
@@ -106,8 +111,8 @@ class Alarm:
     def _quadratic(self, white: Floats, bags: Sequence[Bag]) -> Floats:
         if not bags:
             return np.zeros((0, self.dual.shape[1]), dtype=np.float32)
-        wording = (sparse_rows(bags, len(self.vocabulary)) @ self._postings).toarray()
-        return np.asarray(quadratic(white @ self.vectors.T, wording) @ self.dual + PRIOR, dtype=np.float32)
+        kernel = quadratic(cosines(white, self.vectors), self.postings.cosines(bags))
+        return np.asarray(kernel @ self.dual + PRIOR, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,7 @@ def fit_alarm(texts: AlarmTexts, vectors: Floats, flags: Sequence[str]) -> Alarm
         whitening=whitening,
         term_weights=np.asarray(rows.T @ linear, dtype=np.float32)[:, 0],
         meaning_weights=np.asarray(white.T @ linear, dtype=np.float32)[:, 0],
-        rows=rows,
+        postings=Postings.of_rows(rows),
         vectors=white,
         dual=_solve(quadratic(meaning, wording), target, weight),
         gate=DEFAULT_GATE,

@@ -24,12 +24,13 @@ from bot.text import fold
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
+Hashes = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.int64]
 
 LENGTHS = (3, 4, 5)
 MIN_TEXTS = 2  # a term that one text alone has teaches nothing about others
 
 
-@lru_cache(maxsize=512)  # head and alarm look at the same questions, a batch at a time
 def terms(text: str) -> tuple[str, ...]:
     """Return the terms of a text, with repetitions."""
     found: list[str] = []
@@ -46,6 +47,17 @@ def terms(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=1024)  # heads and alarm look at the same messages, a batch at a time
+def _counted(text: str) -> tuple[Hashes, Counts]:
+    """Return the hashes of a text's terms, each once, and how often it has each."""
+    return np.unique(_hashes(terms(text)), return_counts=True)
+
+
+def _hashes(terms_: Sequence[str]) -> Hashes:
+    """Return 64 bits for each term, the same in all of a process; that two of a million share them never happens."""
+    return np.fromiter(map(hash, terms_), dtype=np.int64, count=len(terms_))
+
+
 @dataclass(frozen=True, slots=True)
 class Bag:
     """One text as a sparse vector over the vocabulary.
@@ -60,15 +72,27 @@ class Bag:
 
 
 class Vocabulary:
-    """The terms of a catalog and their weights."""
+    """The terms of a catalog and their weights; `idf` is theirs, in order.
+
+    A service holds six of them, of up to a hundred thousand terms. They are found by their hashes: strings and a
+    dictionary of them would take eight times the memory, and each message would be looked up term by term.
+    """
 
     def __init__(self, terms_: Sequence[str], idf: Floats) -> None:
-        self.terms = tuple(terms_)
         self.idf = idf
-        self._column = {term: number for number, term in enumerate(self.terms)}
+        self._size = len(terms_)
+        self._joined = "\n".join(terms_).encode()  # no term has white space in it but blanks
+        hashes = _hashes(terms_)
+        self._column = np.argsort(hashes).astype(np.int32)
+        self._hashes = hashes[self._column]
 
     def __len__(self) -> int:
-        return len(self.terms)
+        return self._size
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """All terms, in order. Made anew each time: only who stores or fits them asks."""
+        return tuple(self._joined.decode().split("\n")) if self._size else ()
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Vocabulary:
@@ -94,7 +118,7 @@ class Vocabulary:
         learned = cls(kept, (np.log((1 + len(texts)) / (1 + df)) + 1).astype(np.float32))
         return learned, [learned._weighed(column[index.astype(np.int64)], count) for index, count in counted]
 
-    def _weighed(self, column: Ints, count: npt.NDArray[np.int64]) -> Bag:
+    def _weighed(self, column: Ints, count: Counts) -> Bag:
         """Return the bag of a text by the columns of its terms, -1 for those left out, and how often it has each."""
         inside = column >= 0
         order = np.argsort(column[inside])
@@ -105,9 +129,11 @@ class Vocabulary:
 
     def bag(self, text: str) -> Bag:
         """Return the TF-IDF vector of a text; terms outside the vocabulary are left out."""
-        column = self._column
-        known = np.array([column[term] for term in terms(text) if term in column], dtype=np.int32)
-        return self._weighed(*np.unique(known, return_counts=True))
+        hashes, count = _counted(text)
+        if not self._size:
+            return Bag(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32))
+        place = np.minimum(np.searchsorted(self._hashes, hashes), self._size - 1)
+        return self._weighed(np.where(self._hashes[place] == hashes, self._column[place], -1), count)
 
 
 @dataclass(frozen=True)
@@ -129,8 +155,18 @@ class Postings:
     @classmethod
     def of(cls, bags: Sequence[Bag], vocabulary_size: int) -> Postings:
         """Turn the bags by columns; within a column texts stay in order."""
-        columns = sparse_rows(bags, vocabulary_size).tocsc()
-        return cls(columns.indptr, columns.indices, columns.data, len(bags))
+        return cls.of_rows(sparse_rows(bags, vocabulary_size))
+
+    @classmethod
+    def of_rows(cls, rows: csr_array) -> Postings:
+        """Turn bags that are the rows of a matrix, shape (texts, vocabulary)."""
+        columns = rows.tocsc()
+        return cls(columns.indptr, columns.indices, columns.data, rows.shape[0])
+
+    @property
+    def rows(self) -> csr_array:
+        """The bags as rows again, shape (texts, vocabulary); made anew each time."""
+        return self._columns.tocsr()
 
     @cached_property
     def _columns(self) -> csc_array:
@@ -155,6 +191,7 @@ def sparse_rows(bags: Sequence[Bag], columns: int) -> csr_array:
 
 
 NEAREST = 3
+PIECE = 64  # texts of a class that are looked at side by side
 BLOCK = 4096  # vectors widened at once: more would only cost memory
 WHITENED = 64  # directions weaker than the 64th are not blown up
 VIEWS = ("ridge", "dense", "chars", "bm25")
@@ -239,7 +276,7 @@ class Views:
         return everything
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """What was learned from labelled texts.
 
@@ -247,17 +284,22 @@ class Weights:
         label: Class of each text, shape (texts,), non-decreasing; the last class is "none of these".
         alpha: Dual weights of the ridge, shape (texts, classes + levels of complaints).
         bias: Shape (classes + levels,).
-        bm25: Term weights of each class, shape (vocabulary, classes).
+        bm25: Term weights of each class, shape (vocabulary, classes); most terms are those of few classes.
     """
 
     label: Ints
     alpha: Floats
     bias: Floats
-    bm25: Floats
+    bm25: csr_array
 
     @property
     def classes(self) -> int:
         return int(self.bm25.shape[1])
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Where the texts of each class stand."""
+        return Blocks.of(self.label, self.classes)
 
 
 def score_views(meaning: Floats, wording: Floats, bags: Sequence[Bag], weights: Weights) -> Views:
@@ -265,18 +307,22 @@ def score_views(meaning: Floats, wording: Floats, bags: Sequence[Bag], weights: 
     ridge = quadratic(meaning, wording) @ weights.alpha + weights.bias
     scores = [
         ridge[:, : weights.classes],
-        nearest_mean(meaning, weights.label, weights.classes),
-        nearest_mean(wording, weights.label, weights.classes),
+        weights.blocks.nearest_mean(meaning),
+        weights.blocks.nearest_mean(wording),
         bm25_scores(bags, weights.bm25),
     ]
     return Views.of_all(np.stack(scores, axis=2), ridge[:, weights.classes :])
 
 
-def bm25_scores(bags: Sequence[Bag], term_weights: Floats) -> Floats:
+def bm25_scores(bags: Sequence[Bag], term_weights: csr_array) -> Floats:
     """Return the mean weight of a text's terms in each class, shape (bags, classes); see `Weights.bm25`."""
+    if not bags:
+        return np.zeros((0, term_weights.shape[1]), dtype=np.float32)
+    held = sparse_rows(bags, term_weights.shape[0])
+    held.data = np.ones_like(held.data)
     # Per term, so that long questions do not score higher than short ones.
-    rows = [term_weights[bag.index].sum(axis=0) / max(1, len(bag.index)) for bag in bags]
-    return np.asarray(rows, dtype=np.float32)
+    count = np.maximum(1, np.diff(held.indptr)).astype(np.float32)
+    return np.asarray((held @ term_weights).toarray() / count[:, None], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,17 +346,23 @@ class Evidence:
     def views(self, vectors: Floats, texts: Sequence[str]) -> Views:
         """Score texts with their raw vectors, shape (questions, dimensions), against every class."""
         bags = [self.vocabulary.bag(text) for text in texts]
-        meaning = self.whitening.apply(vectors) @ self.vectors.T
+        meaning = cosines(self.whitening.apply(vectors), self.vectors)
         return score_views(meaning, self.postings.cosines(bags), bags, self.weights)
 
     def kernel(self, white: Floats, bags: Sequence[Bag]) -> Floats:
         """Return how near questions are to every text, shape (questions, texts); `white`: their whitened vectors."""
-        return quadratic(white @ self.vectors.T, self.postings.cosines(bags))
+        return quadratic(cosines(white, self.vectors), self.postings.cosines(bags))
 
     @property
     def label(self) -> Ints:
         """Class of each text, shape (texts,)."""
         return self.weights.label
+
+
+def cosines(white: Floats, known: Floats) -> Floats:
+    """Return the cosines of whitened vectors with those of all known texts, shape (questions, texts)."""
+    # The many on the left: for few questions the product the other way round takes half as long again.
+    return np.ascontiguousarray((known @ white.T).T)
 
 
 def quadratic(meaning: Floats, wording: Floats) -> Floats:
@@ -319,7 +371,7 @@ def quadratic(meaning: Floats, wording: Floats) -> Floats:
 
 
 def nearest_mean(similarity: Floats, label: Ints, classes: int) -> Floats:
-    """Return the mean of the three largest similarities within each class.
+    """Return the mean of the three largest different similarities within each class.
 
     Args:
         similarity: Shape (questions, texts).
@@ -329,18 +381,57 @@ def nearest_mean(similarity: Floats, label: Ints, classes: int) -> Floats:
     Returns:
         Shape (questions, classes).
     """
-    start = np.searchsorted(label, np.arange(classes))
-    size = np.diff([*start, len(label)])
-    present = np.flatnonzero(size)
-    column = np.searchsorted(present, label)  # of each text, among the classes that have texts
-    left = np.array(similarity, dtype=np.float32)
-    total = np.zeros((len(left), len(present)), dtype=np.float32)
-    nearest = total
-    for nth in range(NEAREST):
-        best = np.maximum.reduceat(left, start[present], axis=1)
-        nearest = np.where(np.isfinite(best), best, nearest)  # none is left: all others were just as near
-        total += np.where(size[present] > nth, nearest, 0)
-        left[left >= best[:, column]] = -np.inf
-    result = np.zeros((len(left), classes), dtype=np.float32)
-    result[:, present] = total / np.minimum(size[present], NEAREST).astype(np.float32)
-    return result
+    return Blocks.of(label, classes).nearest_mean(similarity)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Where the texts of each class stand, cut into pieces of equal length: maxima of many pieces cost next to nothing.
+
+    Attributes:
+        pieces: Numbers of the texts of each piece, shape (`PIECE`, pieces); one that is short has its first text again.
+        start: Of each class that has texts, its first piece.
+        lengths: How many pieces each of these classes has.
+        size: Of each of these classes, how many texts it has.
+        present: Numbers of these classes.
+        classes: Number of classes.
+    """
+
+    pieces: npt.NDArray[np.intp]
+    start: npt.NDArray[np.intp]
+    lengths: npt.NDArray[np.intp]
+    size: npt.NDArray[np.intp]
+    present: npt.NDArray[np.intp]
+    classes: int
+
+    @classmethod
+    def of(cls, label: Ints, classes: int) -> Blocks:
+        """Cut the texts of classes up; `label` has the shape (texts,) and is non-decreasing."""
+        bounds = np.searchsorted(label, np.arange(classes + 1))
+        present = np.flatnonzero(np.diff(bounds))
+        first, last = bounds[present], bounds[present + 1]
+        lengths = -(-(last - first) // PIECE)
+        begin = np.concatenate([[], *map(np.arange, first, last, np.full(len(first), PIECE))]).astype(np.intp)
+        pieces = begin + np.arange(PIECE)[:, None]
+        pieces = np.where(pieces < np.repeat(last, lengths), pieces, begin)
+        return cls(pieces, np.cumsum(lengths) - lengths, lengths, last - first, present, classes)
+
+    def nearest_mean(self, similarity: Floats) -> Floats:
+        """Return the mean of the three largest different similarities within each class, shape (questions, classes).
+
+        `similarity` has the shape (questions, texts).
+        """
+        left = similarity.take(self.pieces, axis=1)
+        of_pieces = np.empty((len(similarity), NEAREST, self.pieces.shape[1]), dtype=np.float32)
+        for nth in range(NEAREST):
+            best = left.max(axis=1, out=of_pieces[:, nth])
+            np.copyto(left, -np.inf, where=left >= best[:, None])
+        total = nearest = np.zeros((len(similarity), len(self.present)), dtype=np.float32)
+        for nth in range(NEAREST):
+            best = np.maximum.reduceat(of_pieces.max(axis=1), self.start, axis=1)
+            nearest = np.where(np.isfinite(best), best, nearest)  # none is left: all others were just as near
+            total = total + np.where(self.size > nth, nearest, 0)
+            np.copyto(of_pieces, -np.inf, where=of_pieces >= best.repeat(self.lengths, axis=1)[:, None])
+        result = np.zeros((len(similarity), self.classes), dtype=np.float32)
+        result[:, self.present] = total / np.minimum(self.size, NEAREST)
+        return result

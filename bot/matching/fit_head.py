@@ -341,7 +341,7 @@ def _solve(kernel: Floats, target: Floats) -> tuple[Floats, Floats]:
     return cho_solve(factor, target - bias, check_finite=False).astype(np.float32), bias
 
 
-def _bm25(bags: Sequence[Bag], label: Ints, classes: int, columns: int) -> Floats:
+def _bm25(bags: Sequence[Bag], label: Ints, classes: int, columns: int) -> csr_array:
     count = np.zeros((classes, columns), dtype=np.float32)
     for bag, number in zip(bags, label, strict=True):
         count[number, bag.index] += 1
@@ -349,7 +349,7 @@ def _bm25(bags: Sequence[Bag], label: Ints, classes: int, columns: int) -> Float
     frequency = (count > 0).sum(axis=0)
     idf = np.log(1 + (classes - frequency + 0.5) / (frequency + 0.5))
     scale = BM25_K1 * (1 - BM25_B + BM25_B * length / max(1.0, float(length.mean())))
-    return np.ascontiguousarray((idf * count * (BM25_K1 + 1) / (count + scale)).T, dtype=np.float32)
+    return csr_array((idf * count * (BM25_K1 + 1) / (count + scale)).T.astype(np.float32))
 
 
 def _start(without: frozenset[Part]) -> Fusion:

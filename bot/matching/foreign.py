@@ -114,7 +114,7 @@ class Foreign:
         if self._share(_counted(text)) == 1.0:
             return None
         signs = _signs()
-        for sentence in _SENTENCE_END.split(text):
+        for sentence in _SENTENCE_END.split(text, concurrent=False):
             folded = _folded(sentence)
             for language in _found(signs.any_flag, folded):
                 flag = signs.flag(language, folded) if language not in self.known else None
@@ -184,8 +184,8 @@ def _read(name: str) -> Any:
 
 def _folded(text: str, *, outside: regex.Pattern[str] = _NO_LETTERS) -> str:
     """Return words in small letters without accents, separated by single spaces; vowel signs of India stay."""
-    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", text.lower())).translate(_SAME)
-    return " ".join(outside.sub(" ", unicodedata.normalize("NFC", plain)).split())
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", text.lower()), concurrent=False).translate(_SAME)
+    return " ".join(outside.sub(" ", unicodedata.normalize("NFC", plain), concurrent=False).split())
 
 
 def _phrase(written: str) -> str:
@@ -248,5 +248,6 @@ def _found(patterns: Mapping[str, regex.Pattern[str]], folded: str) -> Iterator[
     """Yield the languages one of whose phrases stands in a folded text."""
     for language, pattern in patterns.items():
         # Words in Latin letters have none of other scripts in them.
-        if folded.isascii() <= pattern.pattern.isascii() and pattern.search(folded):
+        # And many short searches must not each let other threads run, and wait to go on.
+        if folded.isascii() <= pattern.pattern.isascii() and pattern.search(folded, concurrent=False):
             yield language

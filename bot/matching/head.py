@@ -29,6 +29,7 @@ from bot.matching.features import (
     Views,
     Vocabulary,
     Whitening,
+    cosines,
     quadratic,
     sparse_rows,
 )
@@ -107,11 +108,11 @@ class LocalEvidence:
     def kernel(self, white: Floats, bags: Sequence[Bag]) -> Floats:
         """Return how near questions are to every text, shape (questions, texts); `white`: their whitened vectors."""
         wording = (sparse_rows(bags, len(self.vocabulary)) @ self._postings).toarray()
-        return quadratic(white @ self.vectors.T, wording)
+        return quadratic(cosines(white, self.vectors), wording)
 
     def _block(self, white: Floats, bags: Sequence[Bag], start: int) -> Iterator[_Looked]:
         block = bags[start : start + BLOCK]
-        meaning = white[start : start + BLOCK] @ self.vectors.T
+        meaning = cosines(white[start : start + BLOCK], self.vectors)
         wording = (sparse_rows(block, len(self.vocabulary)) @ self._postings).toarray()
         for number, bag in enumerate(block):
             yield self._one(meaning[number], wording[number], bag)
@@ -197,6 +198,19 @@ def fusion_features(views: Views) -> tuple[Floats, Floats]:
     best = compared[:, :-1].max(axis=1)
     none = np.concatenate([np.ones((len(scores), 1)), compared[:, -1] - best, best], axis=1)
     return shared.astype(np.float64), none.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """What is known of one text, so that nobody works it out again.
+
+    Attributes:
+        vector: As the encoder returned it, shape (dimensions,).
+        pairs: P(pair | text) for every pair and, last, "none of these", shape (pairs + 1,).
+    """
+
+    vector: Floats
+    pairs: Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from html import unescape
@@ -122,8 +122,10 @@ def is_spelt_out(text: str) -> bool:
 
 def is_other_script(text: str) -> bool:
     """Say whether a text is written in other letters than Latin ones."""
+    if text.isascii():
+        return False
     letters = [mark for mark in text if mark.isalpha()]
-    others = sum(not _LATIN.match(mark) for mark in letters)
+    others = sum(not (mark.isascii() or _LATIN.match(mark, concurrent=False)) for mark in letters)
     return others > OTHER_LETTERS * len(letters)
 
 
@@ -200,6 +202,7 @@ CONTEXTS = ("now", "past", "chronic", "checked", "denied", "general", "hearsay",
 EXCUSES = frozenset(CONTEXTS[1:7])
 # What one sentence says of those beside it.
 STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
+REMEMBERED, MOST_REMEMBERED = 256, 1000  # texts, and characters of each
 BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
 RED_FLAGS = Path(__file__).parent / "red_flag_rules"
 
@@ -273,9 +276,9 @@ class RedFlags:
 
     def signs(self, text: str) -> tuple[Sign, ...]:
         """Return the signs in a sanitised text of any length, also where its letters are disguised."""
-        found = list(self._signs_in(text))
+        found = list(self._plain_signs(text))
         if not any(sign.firm for sign in found):
-            found += [sign for said in self.readings(text) for sign in self._signs_in(said)]
+            found += [sign for said in self.readings(text) for sign in self._plain_signs(said)]
         return tuple(found)
 
     def alone(self, text: str) -> bool:
@@ -285,11 +288,24 @@ class RedFlags:
 
     def sees_plainly(self, text: str) -> bool:
         """Say whether a text raises a red flag as it is spelt. Quick: to undo disguises can take seconds."""
-        return any(sign.firm for sign in self._signs_in(text))
+        return any(sign.firm for sign in self._plain_signs(text))
 
     def readings(self, text: str) -> tuple[str, ...]:
         """Return what else a text may say if its letters are disguised."""
-        return readings(text, self.speller)
+        return self._read(text) if len(text) <= MOST_REMEMBERED else readings(text, self.speller)
+
+    def _plain_signs(self, text: str) -> tuple[Sign, ...]:
+        """Return the signs in a text as it is spelt."""
+        return self._seen(text) if len(text) <= MOST_REMEMBERED else tuple(self._signs_in(text))
+
+    # In one turn a message is looked at by the queue of requests, by the chat, and by the decision.
+    @cached_property
+    def _seen(self) -> Callable[[str], tuple[Sign, ...]]:
+        return lru_cache(maxsize=REMEMBERED)(lambda text: tuple(self._signs_in(text)))
+
+    @cached_property
+    def _read(self) -> Callable[[str], tuple[str, ...]]:
+        return lru_cache(maxsize=REMEMBERED)(lambda text: readings(text, self.speller))
 
     def around(self, text: str) -> frozenset[str]:
         """Return what a text says of who, when and how, out of `CONTEXTS`."""

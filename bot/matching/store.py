@@ -43,7 +43,7 @@ def dump(trained: Trained) -> bytes:
         "alarm_matrix": alarm.whitening.matrix,
         "alarm_term_weights": alarm.term_weights,
         "alarm_meaning_weights": alarm.meaning_weights,
-        **_csr_arrays("alarm_rows", alarm.rows),
+        **_csr_arrays("alarm_rows", alarm.postings.rows),
         "alarm_vectors": alarm.vectors,
         "alarm_dual": alarm.dual,
         "alarm_decides": np.array([alarm.gate, alarm.threshold]),
@@ -107,7 +107,7 @@ def _compared_arrays(evidence: Evidence) -> Arrays:
         "label": evidence.weights.label,
         "alpha": evidence.weights.alpha,
         "bias": evidence.weights.bias,
-        "bm25": evidence.weights.bm25,
+        "bm25": evidence.weights.bm25.toarray(),
     }
 
 
@@ -153,7 +153,7 @@ def _evidence(arrays: Arrays) -> Evidence | LocalEvidence:
         postings=Postings(arrays["posting_start"], arrays["posting_text"], arrays["posting_weight"], len(label)),
         whitening=whitening,
         vectors=arrays["vectors"],
-        weights=Weights(label, arrays["alpha"], arrays["bias"], arrays["bm25"]),
+        weights=Weights(label, arrays["alpha"], arrays["bias"], csr_array(arrays["bm25"])),
     )
 
 
@@ -164,7 +164,7 @@ def _assemble(arrays: Arrays) -> Trained:
         whitening=Whitening(arrays["alarm_mean"], arrays["alarm_matrix"]),
         term_weights=arrays["alarm_term_weights"],
         meaning_weights=arrays["alarm_meaning_weights"],
-        rows=_csr("alarm_rows", arrays),
+        postings=Postings.of_rows(_csr("alarm_rows", arrays)),
         vectors=arrays["alarm_vectors"],
         dual=arrays["alarm_dual"],
         gate=float(arrays["alarm_decides"][0]),

@@ -92,7 +92,8 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
     here = replace(state, language=language)
     if felt_again(assistant, here, response) and "?" not in text:
         return Heard(*meet(assistant, known(here), response.remarks[0].kind), response)
-    move = context.move(Said(text, shown, state.last_question, response.decision))
+    closely = state.complaint is not None
+    move = context.move(Said(text, shown, state.last_question, response.decision, response.judged, closely))
     # "Really?" resembles a remark, too: where it may be about what was shown, it has to be a likely one.
     if surely_apart(response):  # "somebody from the team, please" is no wish for a shorter answer
         return _answered(assistant, state, response)
@@ -203,5 +204,5 @@ def _extract(assistant: Assistant, pair_id: str | None, response: Response) -> t
     pair = assistant.catalog(language).pair(pair_id) if pair_id is not None else None
     if pair is None or not pair.extracts:
         return ()
-    said = assistant.context(language).extract(pair, response.question)
+    said = assistant.context(language).extract(pair, response.question, response.judged)
     return (extract(pair, said),) if said is not None else ()

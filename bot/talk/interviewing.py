@@ -263,7 +263,7 @@ class Interviewer:
     def _state_of(self, at: datetime) -> str:
         """Return what a state depends on besides its events: the form, the day, and who works it out."""
         launch = dump(_as_json(self._launch)) if self._launch else ""
-        known = f"{version('klartext')} {STATE_VERSION} {at.date()} {self._document}{launch}"
+        known = f"{_own_version()} {STATE_VERSION} {at.date()} {self._document}{launch}"
         return hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
 
     def start(self, language: str, *, at: datetime) -> Turn:
@@ -444,6 +444,11 @@ class Interviewer:
 
 
 # Compiling a form costs much more than a turn; its text, and what of the launch context is there, is all that counts.
+@lru_cache(maxsize=1)
+def _own_version() -> str:
+    return version("klartext")  # reads and parses a file of the installation
+
+
 @lru_cache(maxsize=64)
 def _compiled(document: str, launch: frozenset[str]) -> tuple[Form, Plan]:
     form = form_of(parsed(document), launch=launch)

@@ -30,6 +30,7 @@ ONE, MANY = 1, 50  # patients at once
 TURNS_OF_ONE, TURNS_OF_MANY = 60, 12
 MEMORY_MB = 450
 STARTS = 3  # each takes seconds
+INTERVIEW = ("/interview", *("nein", "weiß ich nicht") * 15)  # what a patient says to the questions of the form
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +136,12 @@ def measure_service(repeats: int, data: Path | None) -> list[BenchFigure]:
         start = _start(texts[0], folder, f"sqlite:///{kept}/start.db", repeats)
         with floor(database) as bare, serving(folder, database) as service:
             alone = [_pair(bare, service, ONE, TURNS_OF_ONE, texts) for _ in range(repeats)]
+            asked = [let_ask(Job(service.url, ONE, len(INTERVIEW), INTERVIEW)) for _ in range(repeats)]
             crowded = [_pair(bare, service, MANY, TURNS_OF_MANY, texts) for _ in range(repeats)]
             peak_mb = service.peak_mb()
     return [
         _one_turn(alone, decision_s),
+        _interview(asked, alone),
         *_crowd(crowded),
         start,
         BenchFigure("peak memory of a worker", peak_mb, MEMORY_MB, "MB", f"after {MANY} patients at once"),
@@ -155,6 +158,12 @@ def _one_turn(pairs: Sequence[Pair], decision_s: float) -> BenchFigure:
     allowed = bare + 2 * decision_s
     detail = f"{milliseconds(service, bare)}, a decision {decision_s * 1000:.2f} ms"
     return BenchFigure("one turn, p50 / floor and two decisions", service / allowed, 1, "x", detail)
+
+
+def _interview(asked: Sequence[LoadTimes], alone: Sequence[Pair]) -> BenchFigure:
+    ours = statistics.median(_quantile(one, 0.5) for one in asked)
+    plain = statistics.median(_quantile(pair.service, 0.5) for pair in alone)
+    return BenchFigure("interview turn / plain turn, p50", ours / plain, 3, "x", milliseconds(ours, plain))
 
 
 def _crowd(pairs: Sequence[Pair]) -> list[BenchFigure]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from bot.matching.features import Postings, Vocabulary, sparse_rows, terms
+from bot.matching.features import PIECE, Postings, Vocabulary, nearest_mean, sparse_rows, terms
 from bot.testing import HOSTILE_TEXTS, SMALL_PAIRS
 
 TEXTS = [text for texts in SMALL_PAIRS["de"].values() for text in texts]
@@ -58,3 +58,28 @@ def test_bags_of_hostile_texts_have_unit_length_or_none(hostile: str) -> None:
     length = float(np.linalg.norm(bag.weight))
 
     assert length == pytest.approx(1.0, abs=1e-5) or len(bag.index) == 0
+
+
+@pytest.mark.parametrize(("texts", "classes"), [(1, 1), (7, 9), (300, 4), (5 * PIECE, 2)])
+def test_the_nearest_of_each_class_are_its_three_largest_different_similarities(texts: int, classes: int) -> None:
+    draw = np.random.default_rng(texts)
+    label = np.sort(draw.integers(0, classes, texts)).astype(np.int32)
+    similarity = draw.choice(draw.random(max(2, texts // 3)), (3, texts)).astype(np.float32)  # many are the same
+
+    found = nearest_mean(similarity, label, classes)
+
+    for row, means in zip(similarity, found, strict=True):
+        for number, mean in enumerate(means):
+            own = sorted({*row[label == number].tolist()}, reverse=True)
+            size = min(3, int((label == number).sum()))
+            nearest = (own + own[-1:] * 3)[:size]  # where fewer are different, the last counts again
+            assert mean == pytest.approx(np.mean(nearest) if size else 0.0, abs=1e-6)
+
+
+def test_a_term_that_no_text_has_is_left_out_and_all_others_are_found() -> None:
+    vocabulary = Vocabulary.of(TEXTS)
+
+    found = vocabulary.bag("tut zzqx").index.tolist()
+
+    assert [vocabulary.terms[number] for number in found] == sorted({*terms("tut zzqx")} & {*vocabulary.terms})
+    assert found == sorted(found)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot import Unreachable
-from harness.measuring.service import Pair, _crowd, _one_turn, _quantile, floor, let_ask
+from harness.measuring.service import Pair, _crowd, _interview, _one_turn, _quantile, floor, let_ask
 from harness.measuring.service_load import Job, LoadTimes
 
 
@@ -36,8 +36,10 @@ def test_figures_are_ratios_within_a_pair() -> None:
 
     one = _one_turn([Pair(floor=fast, service=slow)], decision_s=0.005)
     p95, rate = _crowd([Pair(floor=fast, service=slow)])
+    asked = _interview([LoadTimes([0.05] * 10, 0.5)], [Pair(floor=fast, service=slow)])
 
     assert one.value == pytest.approx(1.0)
+    assert asked.value == pytest.approx(2.5)
     assert p95.value == pytest.approx(2.0)
     assert rate.value == pytest.approx(2.0)
     assert p95.holds
