@@ -52,6 +52,7 @@ FLOORS = (
     "bot.talk",
     "bot.handover",
     "bot.interview_wiring",
+    "bot.rasa",
     "bot.web",
     "bot.commands",
     "bot",
