@@ -148,9 +148,8 @@ def _in_force(settings: Settings) -> tuple[Assistant, Form | None]:
 def _form(settings: Settings, exam: str, questionnaire: Path | None) -> Form | None:
     if questionnaire is not None:
         document = as_object(read_json(questionnaire).value)
+    elif shipped := [each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"]:
+        document = shipped[0]
     else:
-        shipped = [each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"]
-        if not shipped:
-            return None
-        document = as_object(shipped[0])
+        return None
     return form_of(with_value_sets(settings, document, tell=lambda line: typer.echo(f"klartext: {line}", err=True)))

@@ -33,6 +33,8 @@ ACTION, DOWN, NOTE = "action_klartext_turn", "utter_klartext_down", "utter_klart
 ACTIONS_PATH = "/webhooks/rasa/actions"
 VERSION = "3.1"  # of Rasa's YAML
 MOST_BUTTONS = 12
+# In delegate mode, where what Rasa hears decides nothing: training takes seconds then, and half an hour otherwise.
+FEW_WORDINGS, FEW_OTHERS = 5, 50
 # Questions that Rasa alone can ask: their answers are plain words.
 _NATIVE = frozenset({"boolean", "decimal", "integer", "date", "dateTime", "time", "string", "text", "choice"})
 _NATIVE |= {"open-choice", "coding"}
@@ -235,8 +237,10 @@ class _Project:
         for language, pairs in self.content.pairs.items():
             for pair in pairs:
                 own = texts.setdefault(f"faq/{pair.id}", {})
-                own.update(dict.fromkeys((_one_line(pair.question), *(_one_line(each.text) for each in pair.variants))))
+                wordings = [pair.question, *(each.text for each in pair.variants)]
+                own.update(dict.fromkeys(map(_one_line, wordings if self._native else wordings[:FEW_WORDINGS])))
             others = self.content.background.get(language, ())
+            others = others if self._native else others[:FEW_OTHERS]
             if others:
                 texts.setdefault("out_of_scope", {}).update(dict.fromkeys(map(_one_line, others)))
         if self._form:
@@ -269,8 +273,8 @@ class _Project:
             if intent in (*self._intents(), "nlu_fallback"):
                 yield {"rule": f"decline: {intent}", "steps": [{"intent": intent}, *declines]}
         for language in self.languages:
-            intent = f"language_{language}"
-            yield {"rule": f"go on in {language}", "steps": [{"intent": intent}, {"action": "utter_welcome"}]}
+            steps = [{"intent": f"language_{language}"}, {"action": "utter_welcome"}, {"action": NOTE}]
+            yield {"rule": f"go on in {language}", "steps": steps}
         if self._form:
             active = {"active_loop": self._form}
             yield {"rule": "begin the questions", "steps": [{"intent": "interview"}, {"action": self._form}, active]}

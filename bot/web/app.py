@@ -199,7 +199,7 @@ def routes(service: Service) -> list[Route]:
         found.append(Route("POST", "/webhooks/rest/webhook", channel.message, list[ChannelReply], WITH_BODY))
     if service.settings.rasa_token is not None:
         actions = RasaActions(_senders(service, turns, service.settings.rasa_token, apart="rasa:"))
-        found.append(Route("POST", ACTIONS_PATH, actions.run, ActionResult, conflict))
+        found.append(Route("POST", ACTIONS_PATH, actions.run, ActionResult, conflict, admit=actions.admit))
     return found
 
 

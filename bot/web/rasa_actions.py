@@ -89,9 +89,12 @@ class RasaActions:
         self._senders = senders
         self._told = set[str]()  # versions that nobody has tried
 
-    def run(self, body: ActionCall, token: Token) -> ActionResult:
-        """Take the patient's message as a turn, and return what Rasa is to say, with the events of its tracker."""
+    def admit(self, token: Token) -> None:
+        """Raise Problem for who does not have the token."""
         self._senders.admit(token)
+
+    def run(self, body: ActionCall) -> ActionResult:
+        """Take the patient's message as a turn, and return what Rasa is to say, with the events of its tracker."""
         self._require_known(body)
         said = self._senders.say(body.sender_id, Turn(_turn_id(body.tracker), body.tracker.latest_message.text or ""))
         reception = self._senders.reception
@@ -103,9 +106,8 @@ class RasaActions:
         """Raise Problem for another Rasa, another action, or a project that is not of what is served here."""
         version = _VERSION.match(body.version)
         if version is None or version[1] != "3":
-            raise _refused(
-                f"Rasa {body.version[:20] or 'of no version'} has another protocol. Use Rasa Open Source 3.6."
-            )
+            named = version[0] if version is not None else "without a version"
+            raise _refused(f"Rasa {named} has another protocol. Use Rasa Open Source {TRIED}.")
         if version[0] != TRIED and version[0] not in self._told:
             self._told.add(version[0])
             log.warning("Rasa %s calls: only %s was tried", version[0], TRIED)
@@ -156,7 +158,7 @@ class Slimming:
                 return
             body = await self._needed(scope, receive)
             lines = [each for each in scope["headers"] if each[0] not in (b"content-length", b"content-encoding")]
-            scope = {**scope, "headers": [*lines, (b"content-length", str(len(body)).encode())]}
+            scope["headers"] = [*lines, (b"content-length", str(len(body)).encode())]
             given: Iterator[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
 
             async def once() -> Message:
