@@ -52,7 +52,6 @@ FLOORS = (
     "bot.talk",
     "bot.handover",
     "bot.interview_wiring",
-    "bot.rasa",
     "bot.web",
     "bot.commands",
     "bot",

@@ -17,11 +17,11 @@ from bot.errors import BadData, UserFixable, friendly_errors
 from bot.interview.form.form import Form
 from bot.interview.values.fhir_json import as_object
 from bot.interview_wiring import with_value_sets
-from bot.rasa.project import Content, Options, compile_project
-from bot.rasa.server import check_server
-from bot.rasa.writing import write_project
 from bot.settings import Settings
 from bot.talk.interviewing import form_of
+from bot.web.rasa.project import Content, Options, compile_project
+from bot.web.rasa.server import check_server
+from bot.web.rasa.writing import write_project
 from bot.wiring import make_records
 
 rasa = typer.Typer(help="Rasa: projects with the curated content, and catalogs from projects.", no_args_is_help=True)

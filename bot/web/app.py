@@ -19,7 +19,6 @@ from bot.assistant import Assistant
 from bot.errors import KlartextError
 from bot.matching.red_flags import load_red_flags
 from bot.ports import Launcher
-from bot.rasa.project import ACTIONS_PATH
 from bot.release.in_force import ChatState
 from bot.sentences.spelling import spelt
 from bot.settings import Settings
@@ -37,7 +36,8 @@ from bot.web.page.app import build_pages, page_headers, refuse
 from bot.web.page.handlers import Pages
 from bot.web.page.rendering import Labels, PageProblem, Renderer, load_labels
 from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
-from bot.web.rasa_actions import MOST_BYTES, ActionResult, RasaActions, Slimming, takes_tracker
+from bot.web.rasa.actions import MOST_BYTES, ActionResult, RasaActions, Slimming, takes_tracker
+from bot.web.rasa.project import ACTIONS_PATH
 from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
 from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, StaffView, TranscriptView, TurnView

@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import Any
 
 from bot.interview.values.answer import Answer
-from bot.rasa import slots
 from bot.sentences.reply import Content
 from bot.talk.conversation import Taken
 from bot.talk.interviewing import Filled
+from bot.web.rasa import slots
 
 FORMAT = 1
 Event = dict[str, Any]

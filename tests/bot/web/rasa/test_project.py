@@ -17,13 +17,13 @@ from bot.catalog.catalog import Catalog, load_catalog
 from bot.catalog.exchange.exchange import ReadOptions, read_foreign
 from bot.errors import BadData, UserFixable
 from bot.interview.form.form import Form
-from bot.rasa import slots
-from bot.rasa.project import ACTION, DOWN, Content, Options, compile_project
-from bot.rasa.server import check_server
-from bot.rasa.writing import write_project
 from bot.sentences.wording import wording_of
 from bot.talk.interviewing import form_of
 from bot.testing import write_small_catalog
+from bot.web.rasa import slots
+from bot.web.rasa.project import ACTION, DOWN, Content, Options, compile_project
+from bot.web.rasa.server import check_server
+from bot.web.rasa.writing import write_project
 from tests.bot.interview.chat import mammography
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

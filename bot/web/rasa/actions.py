@@ -23,12 +23,12 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.rasa import slots
-from bot.rasa.project import ACTION, ACTIONS_PATH
-from bot.rasa.tracker import FORMAT, Marker, Tracker, events
 from bot.talk.conversation import Message as Turn
 from bot.web.limits import MAX_BODY_BYTES
 from bot.web.problems import Problem
+from bot.web.rasa import slots
+from bot.web.rasa.project import ACTION, ACTIONS_PATH
+from bot.web.rasa.tracker import FORMAT, Marker, Tracker, events
 from bot.web.schemas import PatientText
 from bot.web.senders import Bubble, Senders
 from bot.web.slowloris import PATIENCE

@@ -21,12 +21,12 @@ from bot.catalog.exchange.rasa import unwritable
 from bot.errors import BadData, UserFixable
 from bot.interview.form.form import Form, Item
 from bot.languages.files import load
-from bot.rasa import slots
-from bot.rasa.tracker import Marker
 from bot.sentences.reply import Place, safe_reply, worded
 from bot.sentences.spoken import form_text
 from bot.sentences.wording import Wording
 from bot.talk.messages import phrases_for_interview
+from bot.web.rasa import slots
+from bot.web.rasa.tracker import Marker
 
 Mode = Literal["delegate", "native"]
 ACTION, DOWN, NOTE = "action_klartext_turn", "utter_klartext_down", "utter_klartext_note"

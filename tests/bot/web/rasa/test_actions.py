@@ -10,11 +10,11 @@ import pytest
 
 from bot import Assistant
 from bot.interview.form.form import Form
-from bot.rasa import slots
 from bot.talk.interviewing import form_of
 from bot.web.limits import MAX_BODY_BYTES
+from bot.web.rasa import slots
 from tests.bot.interview.chat import mammography
-from tests.bot.rasa.calls import Tracked
+from tests.bot.web.rasa.calls import Tracked
 from tests.bot.web.serving import CHANNEL_TOKEN, RASA_TOKEN, Server
 from tests.shipped_texts import SAID
 

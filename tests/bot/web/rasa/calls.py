@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from bot.rasa.project import ACTION
+from bot.web.rasa.project import ACTION
 
 Json = dict[str, Any]
 

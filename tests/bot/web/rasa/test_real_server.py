@@ -19,18 +19,18 @@ from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.interview.values.fhir_json import dump
 from bot.interview.walk.assemble import Heading
 from bot.interview_wiring import Interviewers
-from bot.rasa.project import Content, Options, compile_project
-from bot.rasa.server import check_server
-from bot.rasa.writing import write_project
 from bot.settings import Settings
 from bot.talk.conversation import Message
 from bot.talk.interviewing import Interviewer, form_of
 from bot.talk.reception import Reception
 from bot.testing import write_small_catalog
+from bot.web.rasa.project import Content, Options, compile_project
+from bot.web.rasa.server import check_server
+from bot.web.rasa.writing import write_project
 from bot.web.senders import bubbles
 from bot.wiring import make_records
 from tests.bot.interview.chat import mammography
-from tests.bot.rasa.rasa_server import Rasa
+from tests.bot.web.rasa.rasa_server import Rasa
 from tests.bot.web.serving import RASA_TOKEN, Server
 from tests.recorded.playing import CONVERSATIONS, read
 from tests.shipped_texts import SAID
