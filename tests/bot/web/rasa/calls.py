@@ -35,7 +35,7 @@ class Tracked:
 
     def call(self, text: str | None) -> Json:
         """Return what Rasa would send for a message."""
-        said = {
+        said: Json = {
             "intent": {"name": "faq", "confidence": 0.6},
             "entities": [],
             "text": text,

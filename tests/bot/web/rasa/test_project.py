@@ -123,7 +123,9 @@ def test_a_native_project_read_back_has_the_same_pairs(content: Content, tmp_pat
 
 
 def test_link_ids_become_names_that_rasa_takes_and_no_two_are_the_same() -> None:
-    items = [{"linkId": each, "type": "string", "text": each} for each in ("1.2 a/b", "1-2-A-B", "ü", "{x}", "item")]
+    items: list[Any] = [
+        {"linkId": each, "type": "string", "text": each} for each in ("1.2 a/b", "1-2-A-B", "ü", "{x}", "item")
+    ]
     odd = form_of({"resourceType": "Questionnaire", "status": "draft", "url": "http://x.org/Q|1", "item": items})
 
     names = slots.slot_names(odd)
