@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import httpx
 
 from bot.errors import Unreachable, UserFixable
+from bot.sentences.reply import SAFE, SENTENCES
 
 TRIED = "3.6"
 _HELLO = re.compile(r"Hello from Rasa: (\d+\.\d+)([\w.]*)")
@@ -70,5 +71,10 @@ def check_server(url: str, *, timeout_s: float) -> Checked:
     if not texts:
         raise UserFixable(
             f"Rasa {version} at {url} says nothing (status {answer.status_code}). Train the project: `rasa train`."
+        )
+    if texts[0] in {said[key] for said in SENTENCES.values() for key in said if key.startswith(SAFE)}:
+        raise Unreachable(
+            f"Rasa {version} at {url} does not get an answer of its action server. Run `klartext serve` with the same "
+            "KLARTEXT_RASA_TOKEN; the log of Rasa, or of the service, says why it was refused."
         )
     return Checked(version, texts, elapsed_s)

@@ -25,6 +25,7 @@ from bot.web.rasa.project import ACTION, DOWN, Content, Options, compile_project
 from bot.web.rasa.server import check_server
 from bot.web.rasa.writing import write_project
 from tests.bot.interview.chat import mammography
+from tests.shipped_texts import SAID
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -215,6 +216,13 @@ def test_a_project_is_imported_as_drafts(klartext: Run, tmp_path: Path) -> None:
         (
             (httpx.Response(200, text="Hello from Rasa: 3.6.21"), httpx.Response(200, json=[])),
             "says nothing (status 200)",
+        ),
+        (
+            (
+                httpx.Response(200, text="Hello from Rasa: 3.6.21"),
+                httpx.Response(200, json=[{"text": SAID["en"]["safe"]}]),
+            ),
+            "does not get an answer of its action server",
         ),
         ((httpx.ReadTimeout("slow"), None), "did not answer within 0.5 s"),
     ],
