@@ -27,6 +27,7 @@ from bot.web.rasa.writing import write_project
 from tests.bot.interview.chat import mammography
 from tests.shipped_texts import SAID
 
+RASA_VERSION = "3.6.21"
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
@@ -249,3 +250,12 @@ def test_a_rasa_that_is_down_slow_or_another_is_said_in_one_line(
 def test_the_marker_is_json(content: Content) -> None:
     marker = _read(compile_project(content, Options()))["domain.yml"]["slots"][slots.PROJECT]["initial_value"]
     assert json.loads(json.dumps(marker))["sample"] is True
+
+
+def test_the_page_tells_of_every_file_and_every_slot_of_ours(content: Content) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "rasa.md").read_text(encoding="utf-8")
+
+    own = (slots.LANGUAGE, slots.PROJECT, slots.DECISION, slots.PAIR, slots.AGREED, slots.REQUESTED)
+    assert [name for name in (*compile_project(content, Options()), *own) if f"`{name}`" not in page] == []
+    assert f"rasa=={RASA_VERSION}" in page
+    assert f"rasa=={RASA_VERSION}" in (Path(__file__).parents[3] / "install_rasa.sh").read_text(encoding="utf-8")
