@@ -53,13 +53,17 @@ def export(
         str, typer.Option(help="Address of `klartext serve`, as the Rasa server reaches it.", metavar="URL")
     ] = "http://127.0.0.1:8000",
     epochs: Annotated[int, typer.Option(min=1, max=1000, help="Of Rasa's classifiers, in native mode.")] = 100,
+    wordings: Annotated[
+        int | None,
+        typer.Option(min=2, help="Of each pair, that Rasa is taught. Default: all in native mode, 5 in the other."),
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Write a complete Rasa 3.6 project of the approved content, and of the form."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         content = _content(settings, catalog, questionnaire, lang, sample=sample)
-        write_project(compile_project(content, Options(mode, service, epochs)), out)
+        write_project(compile_project(content, Options(mode, service, epochs, wordings)), out)
         pairs = {pair.id for own in content.pairs.values() for pair in own}
         asked = f", the form {content.form.title.base!r}" if content.form is not None else ", no form"
         drafts = ", drafts among them" if sample else ""

@@ -128,6 +128,9 @@ class BenchOptions:
         "mammography-six-de"
     )
     rasa_epochs: Annotated[int, typer.Option("--rasa-epochs", min=1, max=1000, help="Of Rasa's classifiers.")] = 100
+    rasa_wordings: Annotated[
+        int | None, typer.Option("--rasa-wordings", min=2, help="Of each pair, that Rasa is taught. Default: all.")
+    ] = None
 
 
 def bench(
@@ -142,7 +145,7 @@ def bench(
         if instead.rasa is not None:
             from harness.measuring.rasa import Plan, measure_rasa
 
-            plan = Plan(instead.rasa, instead.rasa_suite, instead.rasa_epochs, data)
+            plan = Plan(instead.rasa, instead.rasa_suite, instead.rasa_epochs, instead.rasa_wordings, data)
             contest = measure_rasa(plan, lambda line: typer.echo(line, err=True))
             if out is not None:
                 contest.write(out)

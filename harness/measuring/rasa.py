@@ -40,12 +40,14 @@ class Plan:
         environment: With Rasa Open Source 3.6.
         suite: Questions that nothing was trained on.
         epochs: Of Rasa's two classifiers.
+        wordings: Of each pair, that Rasa is taught; None: all, as ours.
         data: Holds our trained catalog; None: as the settings say.
     """
 
     environment: Path
     suite: str = "mammography-six-de"
     epochs: int = 100
+    wordings: int | None = None
     data: Path | None = None
 
     @property
@@ -122,7 +124,13 @@ class Contest:
     def write(self, path: Path) -> None:
         """Write the table as Markdown, and all of it as JSON beside it."""
         path.write_text(self.as_markdown(), encoding="utf-8")
-        plan = {"suite": self.plan.suite, "epochs": self.plan.epochs, "patients": PATIENTS, "turns": TURNS}
+        plan = {
+            "suite": self.plan.suite,
+            "epochs": self.plan.epochs,
+            "wordings": self.plan.wordings,
+            "patients": PATIENTS,
+            "turns": TURNS,
+        }
         told = {
             "plan": plan,
             "scores": {name: asdict(each) for name, each in self.scores.items()},
@@ -142,11 +150,13 @@ def measure_rasa(plan: Plan, tell: Callable[[str], None]) -> Contest:
         UserFixable: There is no Rasa, or something does not work.
     """
     program, suite = plan.program, load_suite(plan.suite)
-    native = f"Rasa 3.6, native, {plan.epochs} epochs"
+    taught = f"{plan.wordings} wordings a pair" if plan.wordings is not None else "all wordings"
+    native = f"Rasa 3.6, native, {taught}, {plan.epochs} epochs"
     with tempfile.TemporaryDirectory(prefix="klartext-rasa-") as kept:
         folder = Path(kept)
         project = folder / "project"
-        options = ("--mode", "native", "--lang", suite.meta.language, "--epochs", str(plan.epochs))
+        options = ["--mode", "native", "--lang", suite.meta.language, "--epochs", str(plan.epochs)]
+        options += ["--wordings", str(plan.wordings)] if plan.wordings is not None else []
         _run([sys.executable, "-c", KLARTEXT, "rasa", "export", "--sample", *options, str(project)], folder, ANSWER_S)
         tell(f"Rasa is trained: {plan.epochs} epochs, {suite.meta.language}")
         rasa_train_s = _run([str(program), "train", "--skip-validation"], project, TRAIN_S)

@@ -34,7 +34,8 @@ ACTIONS_PATH = "/webhooks/rasa/actions"
 VERSION = "3.1"  # of Rasa's YAML
 MOST_BUTTONS = 12
 # In delegate mode, where what Rasa hears decides nothing: training takes seconds then, and half an hour otherwise.
-FEW_WORDINGS, FEW_OTHERS = 5, 50
+FEW_WORDINGS = 5
+OTHERS = 10  # times as many questions that no pair answers
 # Questions that Rasa alone can ask: their answers are plain words.
 _NATIVE = frozenset({"boolean", "decimal", "integer", "date", "dateTime", "time", "string", "text", "choice"})
 _NATIVE |= {"open-choice", "coding"}
@@ -71,11 +72,13 @@ class Options:
         mode: Who decides: our action server, or Rasa.
         service: Where the action server is, as the Rasa server reaches it.
         epochs: Of Rasa's two classifiers, in native mode.
+        wordings: How many of each pair and language Rasa is taught; None: all in native mode, few in the other.
     """
 
     mode: Mode = "delegate"
     service: str = "http://127.0.0.1:8000"
     epochs: int = 100
+    wordings: int | None = None
 
 
 class _Block(str):
@@ -234,13 +237,14 @@ class _Project:
     def examples(self) -> Iterator[Mapping[str, Any]]:
         """Yield the training data: the pairs of all languages, what none answers, and a few wishes."""
         texts: dict[str, dict[str, None]] = {}
+        most = self.options.wordings or (None if self._native else FEW_WORDINGS)
         for language, pairs in self.content.pairs.items():
             for pair in pairs:
                 own = texts.setdefault(f"faq/{pair.id}", {})
-                wordings = [pair.question, *(each.text for each in pair.variants)]
-                own.update(dict.fromkeys(map(_one_line, wordings if self._native else wordings[:FEW_WORDINGS])))
+                wordings = [pair.question, *(each.text for each in pair.variants)][:most]
+                own.update(dict.fromkeys(map(_one_line, wordings)))
             others = self.content.background.get(language, ())
-            others = others if self._native else others[:FEW_OTHERS]
+            others = others[: most * OTHERS] if most is not None else others
             if others:
                 texts.setdefault("out_of_scope", {}).update(dict.fromkeys(map(_one_line, others)))
         if self._form:

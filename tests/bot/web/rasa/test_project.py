@@ -13,7 +13,7 @@ import httpx
 import pytest
 import yaml
 
-from bot.catalog.catalog import Catalog, load_catalog
+from bot.catalog.catalog import Catalog, Variant, load_catalog
 from bot.catalog.exchange.exchange import ReadOptions, read_foreign
 from bot.errors import BadData, UserFixable
 from bot.interview.form.form import Form
@@ -21,7 +21,7 @@ from bot.sentences.wording import wording_of
 from bot.talk.interviewing import form_of
 from bot.testing import write_small_catalog
 from bot.web.rasa import slots
-from bot.web.rasa.project import ACTION, DOWN, Content, Options, compile_project
+from bot.web.rasa.project import ACTION, DOWN, FEW_WORDINGS, Content, Options, compile_project
 from bot.web.rasa.server import check_server
 from bot.web.rasa.writing import write_project
 from tests.bot.interview.chat import mammography
@@ -259,3 +259,20 @@ def test_the_page_tells_of_every_file_and_every_slot_of_ours(content: Content) -
     assert [name for name in (*compile_project(content, Options()), *own) if f"`{name}`" not in page] == []
     assert f"rasa=={RASA_VERSION}" in page
     assert f"rasa=={RASA_VERSION}" in (Path(__file__).parents[3] / "install_rasa.sh").read_text(encoding="utf-8")
+
+
+def test_rasa_is_taught_few_wordings_where_it_decides_nothing_and_all_or_as_many_as_wanted_where_it_does(
+    content: Content,
+) -> None:
+    pair = content.pairs["de"][0]
+    many = pair.model_copy(update={"variants": tuple(Variant(text=f"Wortlaut {number}") for number in range(8))})
+    wide = Content("x", {"de": [many]}, {"de": [f"Anderes {number}" for number in range(90)]}, content.wording)
+
+    def taught(options: Options) -> tuple[int, int]:
+        blocks = _read(compile_project(wide, options))["data/nlu.yml"]["nlu"]
+        count = {each["intent"]: len(each["examples"].splitlines()) for each in blocks}
+        return count[f"faq/{pair.id}"], count["out_of_scope"]
+
+    assert taught(Options()) == (FEW_WORDINGS, 50)
+    assert taught(Options("native")) == (9, 90)
+    assert taught(Options("native", wordings=2)) == (2, 20)
