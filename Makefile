@@ -6,6 +6,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # `make demo ARGS=--no-chat` ends after the tables.
 ARGS ?=
 
+# Rasa Open Source, for `make proof`: it needs an environment of its own, with Python 3.8 to 3.10.
+RASA ?= .rasa
+
 # As many processes as there are cores, but at most eight: each holds the models in memory.
 PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
@@ -29,7 +32,8 @@ bench: $(VENV)/.installed-test
 # What takes too long for every commit: the long tests, the whole evaluation in both languages, the benchmarks, a thousand
 # chats and kills.
 proof: $(VENV)/.installed-test $(VENV)/.extras-tried
-	$(PYTEST) -m proof
+	sh tests/install_rasa.sh $(RASA)
+	KLARTEXT_TEST_RASA=$(abspath $(RASA)) $(PYTEST) -m proof
 	$(BIN)/klartext demo --no-chat --lang de
 	$(BIN)/klartext demo --no-chat --lang en
 	$(BIN)/python -m tests.bot.web.chaos --chats 1000 --kills 20
@@ -89,4 +93,4 @@ $(VENV)/.extras-tried: tests/install_extras.sh $(wildcard tests/*/package-lock.j
 	touch $@
 
 clean:
-	rm -rf $(VENV) tests/fhir_server/node_modules tests/oidc_server/node_modules tests/browser/node_modules tests/rasa_widget/node_modules dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) tests/fhir_server/node_modules tests/oidc_server/node_modules tests/browser/node_modules tests/rasa_widget/node_modules .rasa dist build .mypy_cache .ruff_cache .pytest_cache

@@ -364,9 +364,9 @@ class Settings:
         embeddings_key: Its key (``KLARTEXT_EMBEDDINGS_KEY``).
         model_url: Base URL of an OpenAI-compatible chat endpoint, for the harness (``KLARTEXT_MODEL_URL``).
         model_key: Its key (``KLARTEXT_MODEL_KEY``).
-        allow_patient_text_to: Host names outside loopback that may receive patient text
-            (``KLARTEXT_ALLOW_PATIENT_TEXT_TO``, separated by commas).
+        allow_patient_text_to: Hosts elsewhere that may receive patient text (``KLARTEXT_ALLOW_PATIENT_TEXT_TO``).
         channel_token: Opens the REST channel to who has it (``KLARTEXT_CHANNEL_TOKEN``); it is off without.
+        rasa_token: Opens the actions for a Rasa server likewise (``KLARTEXT_RASA_TOKEN``).
         trusted_proxies: Addresses whose ``X-Forwarded-For`` is believed (``KLARTEXT_TRUSTED_PROXIES``, by commas).
         requests_per_minute: Of one address (``KLARTEXT_REQUESTS_PER_MINUTE``); many patients may share a hospital's.
         turns_per_minute: Of one conversation (``KLARTEXT_TURNS_PER_MINUTE``).
@@ -377,16 +377,14 @@ class Settings:
         first_language: In which patients are greeted who asked for none; empty: the catalog's first. No setting: it is
             an option of the service.
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
-        portals: Keys of portals that may say who a patient is, by their names (``KLARTEXT_PORTAL_KEYS``: NAME:KEY, by
-            commas).
+        portals: Keys of portals that say who a patient is, by their names (``KLARTEXT_PORTAL_KEYS``: NAME:KEY).
         smart: FHIR servers that patients may come from, and who we are there (``KLARTEXT_SMART``, by commas).
         public_url: Under which browsers reach the service (``KLARTEXT_PUBLIC_URL``): where they are sent back to.
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
         dictation: Whether patients may dictate (``KLARTEXT_DICTATION``): where the browser recognises speech on the
             device, or by the browser's vendor too; or off.
         session_hours: How long the page knows a patient's browser (``KLARTEXT_SESSION_HOURS``).
-        text_keys: Keys that patients' texts are encrypted with, the first, and read with, all
-            (``KLARTEXT_TEXT_KEY``, separated by commas); None: they are stored as they are.
+        text_keys: Keys that encrypt patients' texts, the first, and read them, all (``KLARTEXT_TEXT_KEY``); None: none.
         retention: How long what is stored is kept.
         purge_daily: Whether the service deletes what is too old (``KLARTEXT_PURGE``: daily or off).
         idle_minutes: After so long without a word, conversations go to the FHIR server (``KLARTEXT_IDLE_MINUTES``).
@@ -418,6 +416,7 @@ class Settings:
     model_key: str | None = field(default=None, repr=False)
     allow_patient_text_to: frozenset[str] = frozenset()
     channel_token: str | None = field(default=None, repr=False)
+    rasa_token: str | None = field(default=None, repr=False)
     trusted_proxies: tuple[str, ...] = ()
     requests_per_minute: int = REQUESTS_PER_MINUTE
     turns_per_minute: int = TURNS_PER_MINUTE
@@ -474,6 +473,7 @@ class Settings:
             model_key=secret(env, "KLARTEXT_MODEL_KEY"),
             allow_patient_text_to=frozenset(_list(env, "KLARTEXT_ALLOW_PATIENT_TEXT_TO")),
             channel_token=secret(env, "KLARTEXT_CHANNEL_TOKEN", at_least=MIN_SECRET),
+            rasa_token=secret(env, "KLARTEXT_RASA_TOKEN", at_least=MIN_SECRET),
             trusted_proxies=_list(env, "KLARTEXT_TRUSTED_PROXIES"),
             requests_per_minute=_count(env, "KLARTEXT_REQUESTS_PER_MINUTE", REQUESTS_PER_MINUTE),
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),

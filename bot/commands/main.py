@@ -222,6 +222,7 @@ def assemble() -> None:
     from bot.commands.interview import interview
     from bot.commands.language import language
     from bot.commands.qa import qa
+    from bot.commands.rasa import rasa
     from bot.commands.records import purge, records
     from bot.commands.release import release, stop
     from bot.commands.serve import link, serve
@@ -236,6 +237,7 @@ def assemble() -> None:
     app.add_typer(stop, name="stop")
     app.add_typer(fhir, name="fhir")
     app.add_typer(records, name="records")
+    app.add_typer(rasa, name="rasa")
     app.command()(purge)
     app.command()(interview)
     app.command()(serve)

@@ -37,7 +37,7 @@ from bot.staff.calls import Call, Stir
 from bot.staff.desk import Desk
 from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, check_after, offered, read_state, write_state
-from bot.talk.interviewing import Interviewer
+from bot.talk.interviewing import Filled, Interviewer
 from bot.talk.messages import in_trouble, switches_to
 from bot.talk.reactions import Reaction, Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
@@ -266,6 +266,10 @@ class Conversation:
         if who is None or who.session is None:
             return None
         return self._guarded(reply_of(who.interview(at).answers(who.session), who.form))
+
+    def filled(self, *, at: datetime) -> Filled | None:
+        """Return how far the interview is; None before it was begun."""
+        return self._interviewer.filled(at=at) if self._interviewer is not None else None
 
     def pages(self, language: str, *, at: datetime) -> PageTurn | None:
         """Return the interview as pages of a form; None where nobody asks anything."""

@@ -104,6 +104,27 @@ class House:
     known: Callable[[Form], Mapping[str, tuple[Answer, ...]]] = field(default=lambda _: {})
 
 
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """How far an interview is, for who shows it elsewhere.
+
+    Attributes:
+        form: What is asked.
+        answers: What was given and confirmed, or calculated, by linkId; of questions that are asked for just now.
+        repeating: linkIds of questions that may have several answers.
+        open: The linkId of what is asked; empty where that is no single item.
+        asking: Whether messages are for the interview.
+        agreed: Whether the patient has agreed to all of it as it stands.
+    """
+
+    form: Form
+    answers: Mapping[str, tuple[Answer, ...]]
+    repeating: frozenset[str]
+    open: str
+    asking: bool
+    agreed: bool
+
+
 class Interviewer:
     """Asks one form in one conversation."""
 
@@ -224,6 +245,22 @@ class Interviewer:
             ((each.questionnaire, each.earlier), (each.questionnaire, each.later)): each for each in self._migrations
         }
         return ways.get(ends)
+
+    def filled(self, *, at: datetime) -> Filled | None:
+        """Return how far the interview is; None before it was begun."""
+        if self._session is None:
+            return None
+        session, form = self._session, self._form
+        filling, answers, repeating = session.filling, dict[str, tuple[Answer, ...]](), set[str]()
+        for item in form.by_link_id.values():
+            if item.is_question:
+                places = [each for each in filling.instances(form, item) if filling.is_enabled(form, each)]
+                found = tuple(answer for place in places for answer in filling.at(place))
+                answers |= {item.link_id: found} if found else {}
+                if any(form.by_link_id[each].repeats for each in item.line):
+                    repeating.add(item.link_id)
+        waiting = self.interview(at).open_question(session)
+        return Filled(form, answers, frozenset(repeating), waiting.link_id, self.is_asking, self.is_complete)
 
     def renew(self, *, at: datetime) -> Turn:
         """Go on with the later version of the form, where the interview is outdated: say so, and ask what is open.

@@ -297,6 +297,11 @@ def wants_interview(text: str) -> bool:
     return said in _messages()["interview"] or bool(_WANTS_INTERVIEW.search(said))
 
 
+def phrases_for_interview() -> tuple[str, ...]:
+    """Return whole messages that ask for those questions."""
+    return tuple(sorted(_messages()["interview"]))
+
+
 def nothing_asked(text: str) -> str | None:
     """Return the key of the reply to yes or no where nothing was asked; None when it is something else."""
     if agrees(text):

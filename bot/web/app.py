@@ -36,9 +36,12 @@ from bot.web.page.app import build_pages, page_headers, refuse
 from bot.web.page.handlers import Pages
 from bot.web.page.rendering import Labels, PageProblem, Renderer, load_labels
 from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
+from bot.web.rasa.actions import MOST_BYTES, ActionResult, RasaActions, Slimming, takes_tracker
+from bot.web.rasa.project import ACTIONS_PATH
 from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
 from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, StaffView, TranscriptView, TurnView
+from bot.web.senders import Senders
 from bot.web.staff.console import Console, staff_headers
 from bot.web.staff_api import CallView, InboxView, LiveView, StaffApi
 from bot.wiring import make_scanner
@@ -192,10 +195,16 @@ def routes(service: Service) -> list[Route]:
     if service.reception.desk is not None and staff_token is not None:
         found += _staff_routes(StaffApi(service.reception, service.reception.desk.calls, token=staff_token))
     if service.settings.channel_token is not None:
-        token = service.settings.channel_token
-        channel = RestChannel(service.reception, service.metrics, turns, _labels(service.settings), token=token)
+        channel = RestChannel(_senders(service, turns, service.settings.channel_token))
         found.append(Route("POST", "/webhooks/rest/webhook", channel.message, list[ChannelReply], WITH_BODY))
+    if service.settings.rasa_token is not None:
+        actions = RasaActions(_senders(service, turns, service.settings.rasa_token, apart="rasa:"))
+        found.append(Route("POST", ACTIONS_PATH, actions.run, ActionResult, conflict, admit=actions.admit))
     return found
+
+
+def _senders(service: Service, turns: RateLimit, token: str, *, apart: str = "") -> Senders:
+    return Senders(service.reception, service.metrics, turns, _labels(service.settings), token, apart)
 
 
 def _staff_routes(staff: StaffApi) -> list[Route]:
@@ -242,13 +251,19 @@ def build_app(service: Service) -> ASGIApp:
     crowd = Crowd(_sounds_urgent(service.reception.serving().assistant))
     gate = _gate(service)
     let_in = gate.around if gate is not None else lambda app: app
-    machines = Side(let_in(crowd.around(_with_problems(app))), respond, HEADERS)
+    answering = let_in(crowd.around(_with_problems(app)))
+    rasa = service.settings.rasa_token
+    if rasa is not None:
+        answering = Slimming(rasa).around(answering)
+    machines = Side(answering, respond, HEADERS)
     addresses = RateLimit(service.settings.requests_per_minute, clock_s=time.monotonic)
     people = _people(service, crowd)
 
     def most_bytes(scope: Scope) -> int | None:
         if service.console is not None and is_console(scope):
             return service.console.most_bytes(scope.get("path", ""))
+        if rasa is not None and takes_tracker(scope):
+            return MOST_BYTES
         # The gate says itself that a file is too large: beside the field, not on a page of its own.
         return None if gate is not None and takes_file(scope) else MAX_BODY_BYTES
 

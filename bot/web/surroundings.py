@@ -60,6 +60,7 @@ NAMES = frozenset(
         "PREFILL",
         "PUBLIC_URL",
         "PURGE",
+        "RASA_TOKEN",
         "RELEASE_KEY_FILE",
         "RELEASE_TRUST",
         "REQUESTS_PER_MINUTE",

@@ -120,6 +120,17 @@ class BenchOptions:
     scale: Annotated[bool, typer.Option("--scale", help="Large catalogs instead; takes minutes.")] = False
     harness: Annotated[bool, typer.Option("--harness", help="Running instead: overhead, workers, a million.")] = False
     service: Annotated[bool, typer.Option("--service", help="The service beside a bare endpoint instead.")] = False
+    rasa: Annotated[
+        Path | None,
+        typer.Option("--rasa", help="Rasa 3.6 in this environment beside ours instead; takes long.", metavar="ENV"),
+    ] = None
+    rasa_suite: Annotated[str, typer.Option("--rasa-suite", help="What both are asked.", metavar="NAME")] = (
+        "mammography-six-de"
+    )
+    rasa_epochs: Annotated[int, typer.Option("--rasa-epochs", min=1, max=1000, help="Of Rasa's classifiers.")] = 100
+    rasa_wordings: Annotated[
+        int | None, typer.Option("--rasa-wordings", min=2, help="Of each pair, that Rasa is taught. Default: all.")
+    ] = None
 
 
 def bench(
@@ -131,6 +142,15 @@ def bench(
 ) -> None:
     """Measure decisions, a whole run, start-up and memory, or large catalogs; exit 1 if a limit is exceeded."""
     with friendly_errors():
+        if instead.rasa is not None:
+            from harness.measuring.rasa import Plan, measure_rasa
+
+            plan = Plan(instead.rasa, instead.rasa_suite, instead.rasa_epochs, instead.rasa_wordings, data)
+            contest = measure_rasa(plan, lambda line: typer.echo(line, err=True))
+            if out is not None:
+                contest.write(out)
+            print(contest.as_markdown(), end="")
+            return
         if instead.service:
             from harness.measuring.service import measure_service
 

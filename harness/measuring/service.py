@@ -48,9 +48,9 @@ class Running:
 
 
 @contextmanager
-def serving(data: Path, database: str) -> Iterator[Running]:
+def serving(data: Path, database: str, settings: Mapping[str, str] | None = None) -> Iterator[Running]:
     """Run `klartext serve --sample` until the block ends; it is ready when this yields."""
-    environ = {**UNLIMITED, "KLARTEXT_DATA": str(data), "KLARTEXT_DATABASE_URL": database}
+    environ = {**UNLIMITED, "KLARTEXT_DATA": str(data), "KLARTEXT_DATABASE_URL": database, **(settings or {})}
     with _listening(["-c", KLARTEXT, "serve", "--sample", "--port", "0"], environ) as running:
         _wait_until_ready(running)
         yield running

@@ -61,11 +61,11 @@ class Client:
         status, found = await self.request("POST", path, body, token=token)
         if status not in (200, 201):
             raise BadAnswer(f"The service answered {status} under load.")
-        return found
+        return dict(found)
 
     async def request(
         self, method: str, path: str, body: dict[str, Any] | None = None, *, token: str = ""
-    ) -> tuple[int, dict[str, Any]]:
+    ) -> tuple[int, Any]:
         """Return the status and the JSON of the answer.
 
         Raises:
@@ -86,7 +86,7 @@ class Client:
         except (OSError, EOFError):
             self.close()
             raise
-        return int(answer.split()[1]), dict(json.loads(found))
+        return int(answer.split()[1]), json.loads(found)
 
     def close(self) -> None:
         """Break the connection off."""

@@ -134,7 +134,7 @@ class Chat:
             except (OSError, EOFError):
                 status, found = 503, {}
             if status in (200, 201):
-                return found
+                return dict(found)
             self.refused += status not in AGAIN
             self.resends += path.endswith("/turns")
             await asyncio.sleep(wait_s * self.rng.uniform(0.5, 1.5))

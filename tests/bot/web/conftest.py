@@ -9,14 +9,14 @@ import pytest
 
 from bot import Assistant
 from tests.bot.web.browser import Browser, Browsers
-from tests.bot.web.serving import CHANNEL_TOKEN, Patient, Server
+from tests.bot.web.serving import CHANNEL_TOKEN, RASA_TOKEN, Patient, Server
 
 
 @pytest.fixture(scope="session")
 def server(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A service on the shipped catalog, with the REST channel on."""
+    """A service on the shipped catalog, with the REST channel and the actions for Rasa on."""
     assert shipped.sample
-    environ = {"KLARTEXT_CHANNEL_TOKEN": CHANNEL_TOKEN}
+    environ = {"KLARTEXT_CHANNEL_TOKEN": CHANNEL_TOKEN, "KLARTEXT_RASA_TOKEN": RASA_TOKEN}
     running = Server(tmp_path_factory.mktemp("server"), shipped_data, environ)
     running.start()
     yield running

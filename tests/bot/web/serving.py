@@ -20,6 +20,7 @@ from bot.resources import data_folder
 
 START_S = 120
 CHANNEL_TOKEN = "a-token-for-the-tests-of-the-channel"
+RASA_TOKEN = "a-token-for-the-tests-of-rasa"
 
 
 def always_open(folder: Path) -> dict[str, str]:

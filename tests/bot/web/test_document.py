@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bot.web.serving import CHANNEL_TOKEN, Patient, Server
+from tests.bot.web.serving import CHANNEL_TOKEN, RASA_TOKEN, Patient, Server
 
 PROGRAM = shutil.which("schemathesis", path=str(Path(sys.executable).parent)) or ""
 CHECKS = (
@@ -42,7 +42,7 @@ def _try(server: Server, folder: Path, *options: str, config: Path | None = None
 def test_strangers_get_documented_answers_only(server: Server, tmp_path: Path) -> None:
     said = _try(server, tmp_path)
 
-    assert "Tested: 10" in said
+    assert "Tested: 11" in said
 
 
 def test_who_has_a_token_gets_documented_answers_only(server: Server, tmp_path: Path) -> None:
@@ -58,7 +58,11 @@ def test_who_has_a_token_gets_documented_answers_only(server: Server, tmp_path: 
     assert len(patient.request("GET").json()["turns"]) > 1, "nothing that was sent was taken"
 
 
-def test_the_channel_gives_documented_answers_only(server: Server, tmp_path: Path) -> None:
-    of_channel = ("--include-path-regex", "webhook", "-H", f"Authorization: Bearer {CHANNEL_TOKEN}")
+@pytest.mark.parametrize(
+    ("path", "token"),
+    [("webhooks/rest", CHANNEL_TOKEN), pytest.param("webhooks/rasa", RASA_TOKEN, marks=pytest.mark.proof)],
+)
+def test_the_channel_gives_documented_answers_only(server: Server, tmp_path: Path, path: str, token: str) -> None:
+    of_channel = ("--include-path-regex", path, "-H", f"Authorization: Bearer {token}")
 
     assert "Tested: 1" in _try(server, tmp_path, *of_channel)

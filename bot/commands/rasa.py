@@ -1,0 +1,159 @@
+"""`klartext rasa`: projects for a Rasa server, from and to catalogs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from bot.assistant import Assistant
+from bot.catalog.exchange.exchange import ReadOptions, read_foreign
+from bot.catalog.exchange.placing import write_catalog
+from bot.catalog.exchange.question_set import catalog_name
+from bot.catalog.fhir_files import read_json, shipped_questionnaires
+from bot.errors import BadData, UserFixable, friendly_errors
+from bot.interview.form.form import Form
+from bot.interview.values.fhir_json import as_object
+from bot.interview_wiring import with_value_sets
+from bot.settings import Settings
+from bot.talk.interviewing import form_of
+from bot.web.rasa.project import Content, Options, compile_project
+from bot.web.rasa.server import check_server
+from bot.web.rasa.writing import write_project
+from bot.wiring import make_records
+
+rasa = typer.Typer(help="Rasa: projects with the curated content, and catalogs from projects.", no_args_is_help=True)
+
+DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
+
+
+@rasa.command("export")
+def export(
+    out: Annotated[Path, typer.Argument(help="Folder of the project: new, or empty.", metavar="OUT")],
+    catalog: Annotated[
+        str | None,
+        typer.Option(
+            help="A shipped exam, or a catalog folder. Default: the release in force; with --sample: mammography.",
+            metavar="PATH",
+        ),
+    ] = None,
+    questionnaire: Annotated[
+        Path | None, typer.Option(help="The questions of the radiology team. Default: the exam's.", metavar="Q.json")
+    ] = None,
+    mode: Annotated[
+        Literal["delegate", "native"], typer.Option(help="Who decides: the service, or Rasa's own classifiers.")
+    ] = "delegate",
+    lang: Annotated[
+        list[str] | None, typer.Option("--lang", help="Which languages; default: all.", metavar="LANG")
+    ] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Take drafts too, for trying it out.")] = False,
+    service: Annotated[
+        str, typer.Option(help="Address of `klartext serve`, as the Rasa server reaches it.", metavar="URL")
+    ] = "http://127.0.0.1:8000",
+    epochs: Annotated[int, typer.Option(min=1, max=1000, help="Of Rasa's classifiers, in native mode.")] = 100,
+    wordings: Annotated[
+        int | None,
+        typer.Option(min=2, help="Of each pair, that Rasa is taught. Default: all in native mode, 5 in the other."),
+    ] = None,
+    data: DataOption = None,
+) -> None:
+    """Write a complete Rasa 3.6 project of the approved content, and of the form."""
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        content = _content(settings, catalog, questionnaire, lang, sample=sample)
+        write_project(compile_project(content, Options(mode, service, epochs, wordings)), out)
+        pairs = {pair.id for own in content.pairs.values() for pair in own}
+        asked = f", the form {content.form.title.base!r}" if content.form is not None else ", no form"
+        drafts = ", drafts among them" if sample else ""
+        print(f"{out}: {content.exam}, {len(pairs)} pairs{drafts} in {', '.join(content.pairs)}{asked} ({mode})")
+        print(f"Train it in {out} with `rasa train`, in an environment with Rasa Open Source 3.6 (docs/rasa.md).")
+        if mode == "native":
+            print("For comparison only: Rasa alone knows no emergencies. Patients are served in delegate mode.")
+        else:
+            command = f"klartext serve{' --sample' * sample}"
+            print(f"Its action server is the service: `{command}`, with the same KLARTEXT_RASA_TOKEN set for both.")
+
+
+@rasa.command("import")
+def import_(
+    project: Annotated[Path, typer.Argument(help="A Rasa project: its folder, a zip of it, or one of its files.")],
+    out: Annotated[Path, typer.Option(help="Folder of the catalog to write.", metavar="DIR")],
+    lang: Annotated[str, typer.Option("--lang", help="Language of its examples and answers.", metavar="LANG")],
+    name: Annotated[str | None, typer.Option("--name", help="Name of the catalog; default: the folder's.")] = None,
+) -> None:
+    """Make a catalog of drafts from a project's examples and responses (as `klartext qa import --format rasa`)."""
+    with friendly_errors():
+        imported = read_foreign(project, [lang], ReadOptions(format="rasa"))
+        write_catalog(imported, out, name=catalog_name(name or out.resolve().name))
+        for line in imported.report.lines():
+            print(line)
+        print(f"{out}: all of it drafts. Read and edit them; `klartext qa lint {out}` says what to mend.")
+
+
+@rasa.command("check")
+def check(
+    url: Annotated[str, typer.Argument(help="Address of the Rasa server.", metavar="URL")] = "http://127.0.0.1:5005",
+    timeout: Annotated[float, typer.Option(min=0.1, max=600, help="Seconds that an answer may take.")] = 10.0,
+) -> None:
+    """Ask a running Rasa server for its version, and whether a message gets an answer (it leaves a conversation)."""
+    with friendly_errors():
+        found = check_server(url, timeout_s=timeout)
+        print(f"Rasa {found.version} at {url} answered in {found.elapsed_s:.1f} s:")
+        for text in found.answers:
+            print(f"  {text}")
+
+
+def _content(
+    settings: Settings, catalog: str | None, questionnaire: Path | None, lang: list[str] | None, *, sample: bool
+) -> Content:
+    """Return what may be exported: of a folder, or of the release in force.
+
+    Raises:
+        UserFixable: Nothing may be, or it cannot be read.
+    """
+    form: Form | None
+    if catalog is None and not sample:
+        if questionnaire is not None:
+            raise UserFixable(
+                "A release has its own form. Leave `--questionnaire` away, or name a folder with `--catalog`, too."
+            )
+        assistant, form = _in_force(settings)
+    else:
+        assistant = Assistant.open(catalog or "mammography", settings=settings, sample=sample)
+        form = _form(settings, catalog or "mammography", questionnaire)
+    languages = list(dict.fromkeys(lang or assistant.languages))
+    if unknown := [each for each in languages if each not in assistant.languages]:
+        raise BadData(f"`--lang` is {unknown[0]!r}. The catalog has {', '.join(assistant.languages)}.")
+    catalogs = {language: assistant.catalog(language) for language in languages}
+    return Content(
+        exam=next(iter(catalogs.values())).name,
+        pairs={
+            language: [pair for pair in own.pairs if pair.id in assistant.shown(language)]
+            for language, own in catalogs.items()
+        },
+        background={language: own.background for language, own in catalogs.items()},
+        wording=assistant.wording,
+        form=form,
+        sample=sample,
+        country=assistant.country,
+    )
+
+
+def _in_force(settings: Settings) -> tuple[Assistant, Form | None]:
+    from bot.web.editions import make_editions  # what verifies releases is loaded where one is exported
+
+    edition = make_editions(settings, make_records(settings), lambda: datetime.now().astimezone()).of(None)
+    asking = edition.interviewers.of("")
+    return edition.assistant, asking.form if asking is not None else None
+
+
+def _form(settings: Settings, exam: str, questionnaire: Path | None) -> Form | None:
+    if questionnaire is not None:
+        document = as_object(read_json(questionnaire).value)
+    elif shipped := [each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"]:
+        document = shipped[0]
+    else:
+        return None
+    return form_of(with_value_sets(settings, document, tell=lambda line: typer.echo(f"klartext: {line}", err=True)))

@@ -1,0 +1,406 @@
+"""Compile curated content into a complete Rasa 3.6 project: domain, rules, training data, configuration.
+
+Two modes. `delegate`: Rasa is dialogue server and channel, and every message goes to the action server of the service,
+which alone decides; Rasa's form mirrors the interview. `native`: Rasa's own DIET and ResponseSelector answer, to be
+compared with; it knows no emergencies, no conditions and no types, so it is for no patient.
+
+https://rasa.com/docs/rasa/domain, /rules, /forms, /training-data-format, /responses (conditional responses).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import yaml
+
+from bot.catalog.catalog import Country, Pair
+from bot.catalog.exchange.rasa import unwritable
+from bot.errors import BadData, UserFixable
+from bot.interview.form.form import Form, Item
+from bot.languages.files import load
+from bot.sentences.reply import Place, safe_reply, worded
+from bot.sentences.spoken import form_text
+from bot.sentences.wording import Wording
+from bot.talk.messages import phrases_for_interview
+from bot.web.rasa import slots
+from bot.web.rasa.tracker import Marker
+
+Mode = Literal["delegate", "native"]
+ACTION, DOWN, NOTE = "action_klartext_turn", "utter_klartext_down", "utter_klartext_note"
+ACTIONS_PATH = "/webhooks/rasa/actions"
+VERSION = "3.1"  # of Rasa's YAML
+MOST_BUTTONS = 12
+# In delegate mode, where what Rasa hears decides nothing: training takes seconds then, and half an hour otherwise.
+FEW_WORDINGS = 5
+OTHERS = 10  # times as many questions that no pair answers
+# Questions that Rasa alone can ask: their answers are plain words.
+_NATIVE = frozenset({"boolean", "decimal", "integer", "date", "dateTime", "time", "string", "text", "choice"})
+_NATIVE |= {"open-choice", "coding"}
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a project is made of.
+
+    Attributes:
+        exam: The catalog's name.
+        pairs: Those that may be shown, by language, the first language first.
+        background: Questions that none of them answers, by language.
+        wording: The program's sentences, as they speak of the exam.
+        form: The questions of the radiology team; None where nothing is asked.
+        sample: Whether drafts are among the pairs.
+        country: Whose emergency numbers are said; None: those of all.
+    """
+
+    exam: str
+    pairs: Mapping[str, Sequence[Pair]]
+    background: Mapping[str, Sequence[str]]
+    wording: Wording
+    form: Form | None = None
+    sample: bool = False
+    country: Country | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How it is to run.
+
+    Attributes:
+        mode: Who decides: our action server, or Rasa.
+        service: Where the action server is, as the Rasa server reaches it.
+        epochs: Of Rasa's two classifiers, in native mode.
+        wordings: How many of each pair and language Rasa is taught; None: all in native mode, few in the other.
+    """
+
+    mode: Mode = "delegate"
+    service: str = "http://127.0.0.1:8000"
+    epochs: int = 100
+    wordings: int | None = None
+
+
+class _Block(str):
+    """Text that is written as a block, line by line."""
+
+
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Dumper.add_representer(_Block, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|"))
+
+
+def compile_project(content: Content, options: Options) -> dict[str, bytes]:
+    """Return the files of a project, by their paths in it.
+
+    Raises:
+        BadData: Rasa would refuse, or read otherwise, what stands in the content.
+        UserFixable: Nothing may be shown, or the address of the service is none.
+    """
+    if not any(content.pairs.values()):
+        raise UserFixable(
+            "No pair may be shown, so there is nothing to export. Have pairs approved, or use `--sample`."
+        )
+    _require_writable(content)
+    made = _Project(content, options)
+    files = {
+        "config.yml": _yaml(made.config()),
+        "domain.yml": _yaml({"version": VERSION, **made.domain()}),
+        "data/nlu.yml": _yaml({"version": VERSION, "nlu": list(made.examples())}),
+        "data/rules.yml": _yaml({"version": VERSION, "rules": list(made.rules())}),
+        "endpoints.yml": _endpoints(options),
+        "credentials.yml": _CREDENTIALS,
+    }
+    return {name: f"# {_HEADS[name].format(mode=options.mode)}\n{text}".encode() for name, text in files.items()}
+
+
+def _yaml(document: Mapping[str, Any]) -> str:
+    return yaml.dump(dict(document), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=10**6)
+
+
+_HEADS = {
+    "config.yml": "Written by `klartext rasa export` ({mode}). Train it with `rasa train` (Rasa Open Source 3.6).",
+    "domain.yml": "Written by `klartext rasa export` ({mode}) from curated content: change that, and export again.",
+    "data/nlu.yml": "Written by `klartext rasa export`: the questions of the catalog, as patients ask them.",
+    "data/rules.yml": "Written by `klartext rasa export` ({mode}).",
+    "endpoints.yml": "Written by `klartext rasa export` ({mode}).",
+    "credentials.yml": "Written by `klartext rasa export` ({mode}).",
+}
+_CREDENTIALS = """\
+# Whoever reaches Rasa may write as any sender: let it listen on 127.0.0.1 (`rasa run -i 127.0.0.1`), behind what knows
+# your patients, and give each a sender id that nobody guesses.
+rest:
+socketio:
+  user_message_evt: user_uttered
+  bot_message_evt: bot_uttered
+  session_persistence: true
+"""
+
+
+def _endpoints(options: Options) -> str:
+    if options.mode == "native":
+        return "# Rasa decides everything by itself: there is no action server.\n"
+    service = options.service.rstrip("/")
+    parts = urlsplit(service)
+    if parts.scheme not in ("http", "https") or not parts.hostname or any(each in service for each in " \"'#${}"):
+        raise UserFixable(
+            f"`--service` is {options.service!r}. Give the address of `klartext serve` as Rasa reaches it, such as "
+            "http://127.0.0.1:8000."
+        )
+    # Without the domain in every request: all that is needed of it is in the slots.
+    return f"""\
+# The secret is that of the service (`KLARTEXT_RASA_TOKEN`): Rasa reads it from its own environment when it starts.
+action_endpoint:
+  url: {service}{ACTIONS_PATH}
+  headers:
+    Authorization: Bearer ${{KLARTEXT_RASA_TOKEN}}
+  enable_selective_domain: true
+"""
+
+
+def _require_writable(content: Content) -> None:
+    """Raise BadData where Rasa would take a part of a text for an entity, a slot or a variable."""
+    bad = {
+        pair.id
+        for pairs in content.pairs.values()
+        for pair in pairs
+        for text in (pair.question, pair.answer, *(each.text for each in pair.variants))
+        if unwritable(text)
+    }
+    if bad:
+        raise BadData(
+            f"Rasa would take a part of the texts of {', '.join(sorted(bad))} for an entity or a slot, and has no way "
+            "to write them. Take the brackets out first."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Project:
+    """The parts of a project as data."""
+
+    content: Content
+    options: Options
+    languages: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "languages", tuple(self.content.pairs))
+
+    @property
+    def _native(self) -> bool:
+        return self.options.mode == "native"
+
+    @property
+    def _form(self) -> str:
+        return slots.form_name(self.content.form) if self.content.form is not None else ""
+
+    def config(self) -> Mapping[str, Any]:
+        pipeline: list[dict[str, Any]] = [{"name": "WhitespaceTokenizer"}]
+        if self._native:
+            learned = {"epochs": self.options.epochs, "constrain_similarities": True}
+            pipeline += [
+                {"name": "LexicalSyntacticFeaturizer"},
+                {"name": "CountVectorsFeaturizer"},
+                {"name": "CountVectorsFeaturizer", "analyzer": "char_wb", "min_ngram": 1, "max_ngram": 4},
+                {"name": "DIETClassifier", **learned},
+                {"name": "ResponseSelector", "retrieval_intent": "faq", **learned},
+                {"name": "FallbackClassifier", "threshold": 0.3, "ambiguity_threshold": 0.1},
+            ]
+        else:  # what it says decides nothing: it is there for who reads Rasa's trackers, and learned in seconds
+            pipeline += [
+                {"name": "CountVectorsFeaturizer"},
+                {"name": "LogisticRegressionClassifier"},
+                {"name": "FallbackClassifier", "threshold": 0.3},
+            ]
+        otherwise = "utter_declined" if self._native else ACTION
+        return {
+            "recipe": "default.v1",
+            "assistant_id": f"klartext-{self.content.exam}",
+            "language": self.languages[0],
+            "pipeline": pipeline,
+            "policies": [{"name": "RulePolicy", "core_fallback_action_name": otherwise}],
+        }
+
+    def _intents(self) -> Iterator[str]:
+        yield "faq"
+        if any(self.content.background.values()):
+            yield "out_of_scope"
+        if self._form:
+            yield "interview"
+        yield from (f"language_{language}" for language in self.languages)
+
+    def examples(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the training data: the pairs of all languages, what none answers, and a few wishes."""
+        texts: dict[str, dict[str, None]] = {}
+        most = self.options.wordings or (None if self._native else FEW_WORDINGS)
+        for language, pairs in self.content.pairs.items():
+            for pair in pairs:
+                own = texts.setdefault(f"faq/{pair.id}", {})
+                wordings = [pair.question, *(each.text for each in pair.variants)][:most]
+                own.update(dict.fromkeys(map(_one_line, wordings)))
+            others = self.content.background.get(language, ())
+            others = others[: most * OTHERS] if most is not None else others
+            if others:
+                texts.setdefault("out_of_scope", {}).update(dict.fromkeys(map(_one_line, others)))
+        if self._form:
+            texts["interview"] = dict.fromkeys(phrases_for_interview())
+        for language in self.languages:
+            said = load(language, "language.yaml")
+            texts[f"language_{language}"] = dict.fromkeys((said["name"], *said["phrases"]))
+        for intent, lines in texts.items():
+            written = (line for line in lines if line and not unwritable(line))
+            yield {"intent": intent, "examples": _Block("".join(f"- {line}\n" for line in written))}
+
+    def rules(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the rules.
+
+        In delegate mode the action says itself that Rasa is to listen. Where it does not, since it could not be
+        reached, the patient is told so.
+        """
+        if not self._native:
+            then = [{"action": ACTION}, {"action": DOWN}]
+            for intent in (*self._intents(), "nlu_fallback"):
+                yield {"rule": f"{intent}: the action server decides", "steps": [{"intent": intent}, *then]}
+            yield {"rule": "whatever else is said: the action server decides", "steps": then}
+            return
+        declines = [{"action": "utter_declined"}, {"action": NOTE}]
+        yield {
+            "rule": "answer a question",
+            "steps": [{"intent": "faq"}, {"action": "utter_faq"}, {"action": NOTE}],
+        }
+        for intent in ("out_of_scope", "nlu_fallback"):
+            if intent in (*self._intents(), "nlu_fallback"):
+                yield {"rule": f"decline: {intent}", "steps": [{"intent": intent}, *declines]}
+        for language in self.languages:
+            steps = [{"intent": f"language_{language}"}, {"action": "utter_welcome"}, {"action": NOTE}]
+            yield {"rule": f"go on in {language}", "steps": steps}
+        if self._form:
+            active = {"active_loop": self._form}
+            yield {"rule": "begin the questions", "steps": [{"intent": "interview"}, {"action": self._form}, active]}
+            over = [{"action": self._form}, {"active_loop": None}, {"slot_was_set": [{slots.REQUESTED: None}]}]
+            yield {
+                "rule": "end the questions",
+                "condition": [active],
+                "steps": [*over, {"action": "utter_interview_over"}],
+            }
+
+    def domain(self) -> Mapping[str, Any]:
+        found: dict[str, Any] = {
+            "intents": list(self._intents()),
+            "slots": dict(self._slots()),
+            "responses": dict(self._responses()),
+        }
+        if self._form:
+            found["forms"] = {self._form: {"required_slots": list(self._required())}}
+        if not self._native:
+            found["actions"] = [ACTION]
+        found["session_config"] = {"session_expiration_time": 60, "carry_over_slots_to_new_session": True}
+        return found
+
+    def _required(self) -> Iterator[str]:
+        """Yield the slots of the form; which of them is asked next, the action server says."""
+        form = self.content.form
+        if form is None:
+            return
+        names = slots.slot_names(form)
+        if self._native:
+            yield from (names[item.link_id] for item in _asked_natively(form))
+        else:
+            yield from names.values()
+            yield slots.AGREED
+
+    def _slots(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        def slot(*mappings: Mapping[str, Any], **more: Any) -> Mapping[str, Any]:
+            made = list(mappings) or [{"type": "custom"}]
+            return {"type": "any", "influence_conversation": False, **more, "mappings": made}
+
+        marker = Marker(self.content.exam, self.content.sample, self._form, self.options.mode)
+        yield slots.PROJECT, slot(initial_value=marker.as_json())
+        if self._native:
+            wishes = ({"type": "from_intent", "intent": f"language_{each}", "value": each} for each in self.languages)
+            yield slots.LANGUAGE, slot(*wishes)
+            for name in self._required():
+                asked = {"active_loop": self._form, "requested_slot": name}
+                yield name, slot({"type": "from_text", "conditions": [asked]})
+            return
+        for name in (slots.LANGUAGE, slots.DECISION, slots.PAIR, *self._required()):
+            yield name, slot()
+
+    def _responses(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+        answers: dict[str, dict[str, str]] = {}
+        for language, pairs in self.content.pairs.items():
+            for pair in pairs:
+                answers.setdefault(f"utter_faq/{pair.id}", {})[language] = pair.answer
+        for name, texts in answers.items():
+            yield name, _in_languages(texts)
+        down = {language: self._down(language) for language in self.languages}
+        if not self._native:
+            # Nobody knows yet in which language: the sentence of all.
+            together = {"": "\n\n".join(down.values()), **down} if len(down) > 1 else down
+            yield DOWN, _in_languages(together)
+            return
+        sentences = self.content.wording.sentences
+        country = self.content.country
+        notice = f"emergency_notice_{country.lower()}" if country else "emergency_notice"
+        noted = ["sample_label"] * self.content.sample + [notice]
+        yield NOTE, _in_languages({each: "\n\n".join(sentences[each][key] for key in noted) for each in self.languages})
+        for name, key in (("utter_declined", "declined"), ("utter_welcome", "welcome")):
+            yield name, _in_languages({each: sentences[each][key] for each in self.languages})
+        if self.content.form is not None:
+            yield "utter_interview_over", _in_languages({each: sentences[each]["completed"] for each in self.languages})
+            yield from self._questions(self.content.form)
+
+    def _down(self, language: str) -> str:
+        place = Place("rest", self.content.country, wording=self.content.wording)
+        return worded(safe_reply(language), place).parts[0].text
+
+    def _questions(self, form: Form) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+        names = slots.slot_names(form)
+        for item in _asked_natively(form):
+            texts = {
+                each: form_text(form, item.link_id, "question", 0, each) or item.link_id for each in self.languages
+            }
+            buttons = {each: list(self._choices(form, item, each)) for each in self.languages}
+            yield f"utter_ask_{names[item.link_id]}", _in_languages(texts, buttons)
+
+    def _choices(self, form: Form, item: Item, language: str) -> Iterator[str]:
+        sentences = self.content.wording.sentences[language]
+        if item.type == "boolean":
+            yield from (sentences["yes"], sentences["no"])
+        elif len(item.options) <= MOST_BUTTONS:
+            for number in range(len(item.options)):
+                yield form_text(form, item.link_id, "option", number, language) or str(number + 1)
+
+
+def _asked_natively(form: Form) -> Iterator[Item]:
+    """Yield the questions that Rasa's own form can ask: those that always are, for an answer in words."""
+    for item in form.by_link_id.values():
+        around = [form.by_link_id[each] for each in item.line]
+        fixed = not any(each.has_rule or (each.type == "group" and each.repeats) for each in around)
+        words = [item.text.base, *(option.label.base for option in item.options)]
+        if item.asked and item.is_question and item.type in _NATIVE and fixed and not any(map(unwritable, words)):
+            yield item
+
+
+def _in_languages(
+    texts: Mapping[str, str], buttons: Mapping[str, Sequence[str]] | None = None
+) -> Sequence[Mapping[str, Any]]:
+    """Return a response with a wording for each language: the first for everybody, the others where it is known."""
+    found = []
+    for number, (language, text) in enumerate(texts.items()):
+        said: dict[str, Any] = {"text": _Block(text) if "\n" in text else text}
+        if named := (buttons or {}).get(language):
+            said["buttons"] = [{"title": each, "payload": each} for each in named]
+        if number:
+            said["condition"] = [{"type": "slot", "name": slots.LANGUAGE, "value": language}]
+        found.append(said)
+    return found
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,113 @@
+"""A real Rasa 3.6 server, trained on an exported project; from the environment that `KLARTEXT_TEST_RASA` names."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+NO_RASA = (
+    "needs Rasa Open Source 3.6 in an environment of its own: sh tests/install_rasa.sh .rasa (Python 3.8 to 3.10), "
+    "then KLARTEXT_TEST_RASA=.rasa"
+)
+TRAIN_S, START_S = 300, 150
+
+
+def rasa_program() -> Path:
+    """Return the command `rasa`; skip the test where there is none."""
+    program = Path(os.environ.get("KLARTEXT_TEST_RASA", ".rasa")).absolute() / "bin" / "rasa"
+    if not program.is_file():
+        pytest.skip(NO_RASA)
+    return program
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Rasa:
+    """One project, trained and run."""
+
+    project: Path
+    environ: Mapping[str, str]
+    port: int = field(default_factory=free_port)
+    train_s: float = 0.0
+    start_s: float = 0.0
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def train(self) -> None:
+        began = time.monotonic()
+        done = subprocess.run(
+            [rasa_program(), "train"],
+            cwd=self.project,
+            env=self._environ(),
+            capture_output=True,
+            timeout=TRAIN_S,
+            check=False,
+        )
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:].decode(errors="replace")
+        self.train_s = time.monotonic() - began
+
+    def start(self) -> None:
+        began = time.monotonic()
+        with (self.project / "run.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [rasa_program(), "run", "--enable-api", "-i", "127.0.0.1", "-p", str(self.port)],
+                cwd=self.project,
+                env=self._environ(),
+                stdout=log,
+                stderr=log,
+            )
+        while time.monotonic() - began < START_S:
+            assert self._process.poll() is None, self.log()[-3000:]
+            try:
+                if httpx.get(f"{self.url}/status").json().get("model_file"):
+                    self.start_s = time.monotonic() - began
+                    return
+            except (httpx.TransportError, ValueError):
+                pass
+            time.sleep(0.5)
+        raise TimeoutError(f"Rasa did not get ready in {START_S} s:\n{self.log()[-3000:]}")
+
+    def log(self) -> str:
+        return (self.project / "run.log").read_text(encoding="utf-8", errors="replace")
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def say(self, sender: str, text: str) -> list[dict[str, Any]]:
+        """Say something on Rasa's REST channel, and return the bubbles."""
+        body = {"sender": sender, "message": text}
+        answer = httpx.post(f"{self.url}/webhooks/rest/webhook", json=body, timeout=120)
+        assert answer.status_code == 200, answer.text
+        return [{name: each[name] for name in ("text", "buttons") if name in each} for each in answer.json()]
+
+    def tracker(self, sender: str) -> dict[str, Any]:
+        found: dict[str, Any] = httpx.get(f"{self.url}/conversations/{sender}/tracker", timeout=60).json()
+        return found
+
+    def _environ(self) -> dict[str, str]:
+        ours = ("PYTHONPATH", "PYTHONWARNINGS", "VIRTUAL_ENV")
+        kept = {name: value for name, value in os.environ.items() if name not in ours}
+        return {**kept, "RASA_TELEMETRY_ENABLED": "false", "TF_CPP_MIN_LOG_LEVEL": "3", **self.environ}

@@ -1,0 +1,150 @@
+"""The action server for Rasa, as a Rasa server calls it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import httpx
+import pytest
+
+from bot import Assistant
+from bot.interview.form.form import Form
+from bot.talk.interviewing import form_of
+from bot.web.limits import MAX_BODY_BYTES
+from bot.web.rasa import slots
+from tests.bot.interview.chat import mammography
+from tests.bot.web.rasa.calls import Tracked
+from tests.bot.web.serving import CHANNEL_TOKEN, RASA_TOKEN, Server
+from tests.shipped_texts import SAID
+
+DE = SAID["de"]
+FORM = "mammography_history_form"
+
+
+@pytest.fixture(scope="module")
+def form() -> Form:
+    return form_of(mammography())
+
+
+@pytest.fixture
+def tracked(server: Server, form: Form) -> Tracked:
+    """A new sender of the exported project."""
+    names = [slots.LANGUAGE, slots.DECISION, slots.PAIR, *slots.slot_names(form).values(), slots.AGREED]
+    return Tracked(server.url, RASA_TOKEN, slots=dict.fromkeys(names))
+
+
+def test_a_question_is_answered_and_told_to_the_tracker(tracked: Tracked, shipped: Assistant) -> None:
+    said = tracked.say("Tut das weh?")
+
+    assert said == [
+        *(shipped.catalog("de").pair("pain").short_answer, DE["more_hint"]),
+        *(DE["sample_label"], DE["emergency_notice"]),
+    ]
+    assert (tracked.slots[slots.LANGUAGE], tracked.slots[slots.DECISION]) == ("de", "answered")
+    assert (tracked.slots[slots.PAIR], tracked.loop) == ("pain", None)
+
+
+def test_choices_are_buttons_and_an_emergency_alarms(tracked: Tracked) -> None:
+    answer = tracked.post(tracked.call("Druck auf der Brust")).json()
+
+    assert [each["text"] for each in answer["responses"][:2]] == [DE["urgent_chest_pain"], DE["chest_question"]]
+    assert answer["responses"][-1]["buttons"] == [{"title": DE["chest_breast"], "payload": DE["chest_breast"]}]
+    assert {"event": "slot", "name": slots.DECISION, "value": "urgent"} in answer["events"]
+
+
+def test_the_form_is_active_while_the_interview_asks_and_asks_for_what_its_conditions_enable(tracked: Tracked) -> None:
+    tracked.say("/interview")
+    assert (tracked.loop, tracked.slots["requested_slot"]) == (FORM, "item_consent")
+    tracked.say("Ja")
+    # Who fills it in is asked, which is no item: a form of Rasa's that asks for nothing would go on by itself.
+    assert (tracked.loop, tracked.slots["requested_slot"], tracked.slots["item_consent"]) == (FORM, slots.AGREED, True)
+    tracked.say("Ich selbst, es geht um mich")
+    assert tracked.slots["requested_slot"] == "item_reason"
+    tracked.say("Muss ich nüchtern sein?")
+    assert (tracked.loop, tracked.slots["requested_slot"], tracked.slots["item_reason"]) == (FORM, "item_reason", None)
+    tracked.say("Einladung zur Früherkennung")
+    assert tracked.slots["item_reason"]["code"]
+    assert tracked.slots["requested_slot"] not in ("item_reason", None)
+    tracked.say("Pause")
+    assert (tracked.loop, tracked.slots["requested_slot"]) == (None, None)
+
+
+def test_who_refuses_consent_ends_the_form(tracked: Tracked) -> None:
+    for text in ("/interview", "Nein", "Ja", "Ja"):
+        tracked.say(text)
+
+    assert (tracked.loop, tracked.slots["item_consent"], tracked.slots[slots.AGREED]) == (None, False, True)
+
+
+def test_a_call_that_is_sent_again_is_taken_once(tracked: Tracked) -> None:
+    call = tracked.call("Tut das weh?")
+
+    first, again = tracked.post(call).json(), tracked.post(call).json()
+    assert first["responses"] == again["responses"]
+    assert tracked.say("/easy")[0] == DE["easy_intro"]
+    assert tracked.say(None)  # an action that was run without a message
+
+
+def test_trackers_of_any_length_are_taken(tracked: Tracked) -> None:
+    tracked.events = [{"event": "bot", "timestamp": number, "text": "x" * 1000} for number in range(500)]
+    call = tracked.call("Tut das weh?")
+    assert len(str(call)) > 5 * MAX_BODY_BYTES
+
+    assert tracked.post(call).status_code == 200
+    tracked.token = CHANNEL_TOKEN
+    assert tracked.post(call).status_code == 401
+
+
+def test_senders_have_conversations_of_their_own_and_apart_from_the_channels(server: Server, tracked: Tracked) -> None:
+    tracked.say("Tut das weh?")
+
+    assert Tracked(server.url, RASA_TOKEN, tracked.sender).say("/easy")[0] == DE["easy_intro"]
+    assert Tracked(server.url, RASA_TOKEN).say("/easy")[0] == DE["nothing_to_explain"]
+    headers = {"Authorization": f"Bearer {CHANNEL_TOKEN}"}
+    message = {"sender": tracked.sender, "message": "/easy"}
+    answer = httpx.post(f"{server.url}/webhooks/rest/webhook", json=message, headers=headers)
+    assert answer.json()[0]["text"] == DE["nothing_to_explain"]
+
+
+@pytest.mark.parametrize("token", ["", "wrong", CHANNEL_TOKEN, RASA_TOKEN[:-1]])
+def test_the_token_opens_the_action_server(tracked: Tracked, token: str) -> None:
+    tracked.token = token
+    assert tracked.post(tracked.call("Tut das weh?")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"version": "2.8.34"}, "Rasa 2.8 has another protocol. Use Rasa Open Source 3.6."),
+        ({"version": ""}, "Rasa without a version has another protocol"),
+        ({"action": "action_other"}, "There is one action here, action_klartext_turn"),
+        ({"project": {}}, "not one that `klartext rasa export` has made"),
+        ({"project": {"format": 2}}, "not one that `klartext rasa export` has made"),
+        ({"project": {"mode": "native"}}, "not one that `klartext rasa export` has made"),
+        ({"project": {"exam": "mri"}}, "for the exam 'mri', and 'mammography' is served here"),
+        ({"project": {"sample": False}}, "was exported for approved content only, and here drafts, too (`--sample`)"),
+    ],
+)
+def test_another_rasa_or_project_is_refused_without_a_word_of_the_patient(
+    tracked: Tracked, change: dict[str, Any], expected: str
+) -> None:
+    project = change.get("project")
+    tracked.project = {**tracked.project, **project} if project else {} if project == {} else tracked.project
+    tracked.version, tracked.action = change.get("version", tracked.version), change.get("action", tracked.action)
+    word = uuid.uuid4().hex
+
+    answer = tracked.post(tracked.call(word))
+
+    assert answer.status_code == 409
+    assert expected in answer.json()["detail"]
+    assert word not in answer.text
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"tracker": []}', b'{"tracker": {"events": [1]}}', b"null"])
+def test_what_is_no_call_is_refused(server: Server, body: bytes) -> None:
+    headers = {"Authorization": f"Bearer {RASA_TOKEN}", "Content-Type": "application/json"}
+    answer = httpx.post(f"{server.url}/webhooks/rasa/actions", content=body, headers=headers)
+
+    assert answer.status_code == 422
+    assert "emergency_notice" in answer.json()
