@@ -13,7 +13,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.bot.web.serving import Server
 from tests.nginx import Nginx, running_nginx
 from tests.postgresql import running_postgresql
 
+DATABASE = "KLARTEXT_DATABASE_URL"
 HOSTS = ("127.0.0.1", "127.0.0.2")
 LONGEST_S = 20.0  # that a turn may take while a service is killed and starts again, on two busy cores
 ASKED = ("Tut das weh?", "Was kostet das?", "Wie lange dauert es?", "Darf ich Deo benutzen?", "Ist das gefährlich?")
@@ -66,23 +66,27 @@ class Cluster:
         return len(measured.seconds) / measured.elapsed_s
 
 
-def two_servers(folder: Path, data: Path, database: str, environ: Mapping[str, str] | None = None) -> list[Server]:
+def two_servers(folder: Path, data: Path, environ: Mapping[str, str], *, faults: str = "") -> list[Server]:
     """Return services that are not started yet: as on two machines, with nothing in common but database and settings."""
     made = []
     for host in HOSTS:
         own = folder / host
-        shutil.copytree(data, own / "data", ignore=shutil.ignore_patterns("klartext.db*", "audit*"))
-        settings = {"KLARTEXT_DATABASE_URL": database, "KLARTEXT_TRUSTED_PROXIES": "127.0.0.1", **(environ or {})}
-        made.append(Server(own, own / "data", settings, host=host))
+        own.mkdir(parents=True)
+        if data.is_dir():
+            shutil.copytree(data, own / "data", ignore=shutil.ignore_patterns("klartext.db*", "audit*"))
+        settings = {**environ, "KLARTEXT_TRUSTED_PROXIES": "127.0.0.1"}
+        made.append(Server(own, own / "data", settings, host=host, faults=faults))
     return made
 
 
 @contextmanager
-def cluster(folder: Path, servers: list[Server], database: str) -> Iterator[Cluster]:
+def cluster(folder: Path, servers: list[Server], database: str, *, sample: bool = True) -> Iterator[Cluster]:
     """Start services at the same moment, on a database that may be empty, and the proxy before them."""
     try:
-        with ThreadPoolExecutor(len(servers)) as pool:
-            list(pool.map(lambda server: server.start(), servers))
+        for server in servers:
+            server.begin(sample=sample)
+        for server in servers:
+            server.wait_until_ready()
         behind = [server.url.removeprefix("http://") for server in servers]
         with running_nginx(folder, behind) as nginx:
             yield Cluster(tuple(servers), nginx, database)
@@ -108,7 +112,7 @@ def main() -> int:
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as name, running_postgresql(Path(name)) as database:
         folder = Path(name)
-        with cluster(folder, two_servers(folder, chosen.data, database), database) as running:
+        with cluster(folder, two_servers(folder, chosen.data, {DATABASE: database}), database) as running:
             one, two = Front(running.servers[0].url), running.front
             for label, front in (("one service, asked directly", one), ("two behind the proxy", two)):
                 print(f"{label}: {running.turns_per_s(front):.0f} turns/s", flush=True)

@@ -60,11 +60,17 @@ class Server:
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._port = "0"
+        self._before = 0  # of its output, that of earlier starts
         self.url = ""
 
     def start(self, *options: str, sample: bool = True, until: Callable[[], object] | None = None) -> None:
         """Start it; after the first time on the same port. `until`: what to wait for; default: it is ready."""
-        before, where = len(self.stdout()), ("--host", self._host, "--port", self._port)
+        self.begin(*options, sample=sample)
+        self.wait_until_ready(until)
+
+    def begin(self, *options: str, sample: bool = True) -> None:
+        """Start it without waiting for anything."""
+        self._before, where = len(self.stdout()), ("--host", self._host, "--port", self._port)
         with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", self._code, "serve", *["--sample"] * sample, *where, *options],
@@ -72,8 +78,11 @@ class Server:
                 stderr=err,
                 env=self._environ,
             )
-        self.wait_for(lambda: "listens on" in self.stdout()[before:])
-        self.url = self.stdout()[before:].split("listens on ")[1].split()[0]
+
+    def wait_until_ready(self, until: Callable[[], object] | None = None) -> None:
+        """Wait for what was begun; `until`: for something else."""
+        self.wait_for(lambda: "listens on" in self.stdout()[self._before :])
+        self.url = self.stdout()[self._before :].split("listens on ")[1].split()[0]
         self._port = self.url.rsplit(":", 1)[1]
         self.wait_for(until or (lambda: httpx.get(self.url + "/healthz").status_code == 200))
 
