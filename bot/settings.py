@@ -380,7 +380,7 @@ class Settings:
         smart: FHIR servers that patients may come from, and who we are there (``KLARTEXT_SMART``, by commas).
         public_url: Under which browsers reach the service (``KLARTEXT_PUBLIC_URL``): where they are sent back to.
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
-        dictation: Whether patients may dictate (``KLARTEXT_DICTATION``): on the device, by the browser's vendor, or not.
+        dictation: Whether patients may dictate (``KLARTEXT_DICTATION``): on the device, by the browser's vendor, no.
         session_hours: How long the page knows a patient's browser (``KLARTEXT_SESSION_HOURS``).
         text_keys: Keys that encrypt patients' texts, the first, and read them, all (``KLARTEXT_TEXT_KEY``); None: none.
         retention: How long what is stored is kept.

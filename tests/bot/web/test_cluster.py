@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -22,6 +24,11 @@ from tests.postgresql import emptied
 
 PAIN = "Tut die Untersuchung weh?"
 TEACHES_FEW = "from tests.alarm_examples import teach_few_if_told; teach_few_if_told()"
+SAYS_WHEN_ENCODED = """
+from bot.adapters.embedded_encoder import EmbeddedEncoder
+encode = EmbeddedEncoder.encode
+EmbeddedEncoder.encode = lambda self, texts: (print("encoded", flush=True), encode(self, texts))[1]
+"""
 STOPPED_S = 1.0  # from the end of the command until no process shows the answer any more
 pytestmark = pytest.mark.proof  # two services, PostgreSQL and nginx
 
@@ -52,7 +59,13 @@ def test_two_services_that_start_at_the_same_moment_share_an_empty_database(two:
 def test_a_conversation_whose_turns_go_to_both_in_turn_is_one_conversation(two: Cluster) -> None:
     here, there = two.servers
     patient = Patient(here)
-    said = [{"choice": 1}, {"text": "ja"}, {"text": "52"}, {"text": "Tut das weh?"}, {"text": "nein"}]
+    said: list[dict[str, Any]] = [
+        {"choice": 1},
+        {"text": "ja"},
+        {"text": "52"},
+        {"text": "Tut das weh?"},
+        {"text": "nein"},
+    ]
     answers = []
     for number, body in enumerate(said):
         patient.server = two.servers[(number + 1) % 2]
@@ -114,12 +127,23 @@ def test_what_both_delete_for_its_age_is_counted_and_noted_once(two: Cluster) ->
         server.begin()
     for server in two.servers:
         server.wait_until_ready()
-        server.wait_for(lambda server=server: server.stderr().count('"event": "purged"') >= 2)
+        server.wait_for(partial(_has_purged, server, times=2))
 
     purged = [line for server in two.servers for line in server.stderr().splitlines() if '"event": "purged"' in line]
     assert sum(f'"conversations": {old}' in line for line in purged) == 1
     assert not any("nothing purged" in server.stderr() for server in two.servers)
     assert sum(server.audit_log().read_text().count('"action":"purge"') for server in two.servers) == 1
+
+
+def test_a_service_that_is_ready_has_loaded_its_model(shipped: Assistant, shipped_data: Path, tmp_path: Path) -> None:
+    """Else patients to whom a service comes back wait for it: seconds on a busy machine."""
+    assert shipped.sample
+    server = Server(tmp_path, shipped_data, faults=SAYS_WHEN_ENCODED)
+    server.start()
+    try:
+        assert "encoded" in server.stdout()
+    finally:
+        server.kill()
 
 
 def test_a_service_that_is_killed_under_load_costs_nobody_a_turn(two: Cluster) -> None:
@@ -161,6 +185,10 @@ def test_a_stop_said_at_one_machine_is_in_force_at_the_other(tmp_path: Path, kla
 
     for server in servers:
         assert "the end of the audit log is missing" not in server.stderr()
+
+
+def _has_purged(server: Server, *, times: int) -> bool:
+    return server.stderr().count('"event": "purged"') >= times
 
 
 def _shows(patient: Patient, answer: str) -> bool:
