@@ -374,15 +374,13 @@ class Settings:
             texts they get; None: the numbers of all, and texts for no country in particular.
         site: File with what patients may be told of the place (``KLARTEXT_SITE``); None: in sample mode a sample.
         languages: Folder with further languages (``KLARTEXT_LANGUAGES``), one folder each; None: those of the package.
-        first_language: In which patients are greeted who asked for none; empty: the catalog's first. No setting: it is
-            an option of the service.
+        first_language: In which who asked for none is greeted, an option of the service; empty: the catalog's first.
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
         portals: Keys of portals that say who a patient is, by their names (``KLARTEXT_PORTAL_KEYS``: NAME:KEY).
         smart: FHIR servers that patients may come from, and who we are there (``KLARTEXT_SMART``, by commas).
         public_url: Under which browsers reach the service (``KLARTEXT_PUBLIC_URL``): where they are sent back to.
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
-        dictation: Whether patients may dictate (``KLARTEXT_DICTATION``): where the browser recognises speech on the
-            device, or by the browser's vendor too; or off.
+        dictation: Whether patients may dictate (``KLARTEXT_DICTATION``): on the device, by the browser's vendor, no.
         session_hours: How long the page knows a patient's browser (``KLARTEXT_SESSION_HOURS``).
         text_keys: Keys that encrypt patients' texts, the first, and read them, all (``KLARTEXT_TEXT_KEY``); None: none.
         retention: How long what is stored is kept.
@@ -394,8 +392,7 @@ class Settings:
         uploads: Files that patients may send; None: they may not.
         staff: Who reads patients' calls for a person; None: nobody does.
         staff_login: Who vouches for staff at the console (``KLARTEXT_STAFF_LOGIN``); None: accounts of its own.
-        ask_who: Whether patients are asked who fills in the form (``KLARTEXT_ASK_WHO``: on, off or shipped); None:
-            where the shipped form is asked.
+        ask_who: Whether to ask who fills in the form (``KLARTEXT_ASK_WHO``); None: where it is the shipped form.
         prefill: Whether what a patient answered in an earlier interview here is proposed again (``KLARTEXT_PREFILL``).
         release_key: File with the private key that signs releases (``KLARTEXT_RELEASE_KEY_FILE``).
         release_trust: Public keys whose releases are shown (``KLARTEXT_RELEASE_TRUST``, by commas).
@@ -403,6 +400,7 @@ class Settings:
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         audit_log: File of the audit log (``KLARTEXT_AUDIT_LOG``); None: ``audit.jsonl`` in `data`.
+        audit_name: Of this machine's audit log, where several machines share a database (``KLARTEXT_AUDIT_NAME``).
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
         otlp_url: Collector that gets traces, without texts and ids (``KLARTEXT_OTLP_URL``); None: nothing is traced.
     """
@@ -449,6 +447,7 @@ class Settings:
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     audit_log: Path | None = None
+    audit_name: str = ""
     database_wait_s: float = DATABASE_WAIT_S
     otlp_url: str | None = None
 
@@ -505,6 +504,7 @@ class Settings:
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
             otlp_url=env.get("KLARTEXT_OTLP_URL") or None,
             audit_log=Path(env["KLARTEXT_AUDIT_LOG"]).expanduser() if env.get("KLARTEXT_AUDIT_LOG") else None,
+            audit_name=env.get("KLARTEXT_AUDIT_NAME", "").strip(),
         )
 
     def writable_data(self) -> Path:

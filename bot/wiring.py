@@ -542,7 +542,7 @@ def make_witness(settings: Settings) -> Witness:
     """Open the same database to keep how far the audit log was seen to go."""
     from bot.adapters.sql_witness import SqlWitness
 
-    return SqlWitness(_database(settings).engine)
+    return SqlWitness(_database(settings).engine, settings.audit_name)
 
 
 def make_finder(settings: Settings) -> Finder:

@@ -26,17 +26,20 @@ if [ -n "$missing" ]; then
     fi
 fi
 
-# Prometheus's checker of rules, out of its package and put beside Python: the package itself would start a server.
-if ! command -v promtool >/dev/null && [ -d .venv/bin ] && ! [ -x .venv/bin/promtool ]; then
-    if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then
-        unpacked=$(mktemp -d)
-        (cd "$unpacked" && within 300 apt-get download prometheus && dpkg-deb --extract prometheus_*.deb .) >"$log" 2>&1 &&
-            mv "$unpacked/usr/bin/promtool" .venv/bin/promtool || echo "promtool could not be had: no test asks Prometheus itself."
-        rm -rf "$unpacked"
-    else
-        echo "For all tests install: promtool (package prometheus)"
+# Programs out of their packages, put beside Python: the packages themselves would start servers.
+unpack() {  # program, package, where in the package, what is missed without it
+    if command -v "$1" >/dev/null || ! [ -d .venv/bin ] || [ -x ".venv/bin/$1" ]; then return; fi
+    if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+        echo "For all tests install: $1 (package $2)"
+        return
     fi
-fi
+    unpacked=$(mktemp -d)
+    (cd "$unpacked" && within 300 apt-get download "$2" && dpkg-deb --extract "$2"_*.deb .) >"$log" 2>&1 &&
+        mv "$unpacked/$3" ".venv/bin/$1" || echo "$1 could not be had: $4."
+    rm -rf "$unpacked"
+}
+unpack promtool prometheus usr/bin/promtool "no test asks Prometheus itself"
+unpack nginx nginx usr/sbin/nginx "no test asks the proxy"
 
 for folder in tests/fhir_server tests/oidc_server tests/browser tests/rasa_widget; do
     if ! command -v npm >/dev/null; then

@@ -88,6 +88,7 @@ def test_where_nothing_can_be_installed_it_is_said(path: Path) -> None:
     assert _install(path) == [
         "For all tests install, as root: chromium postgresql",
         "For all tests install: promtool (package prometheus)",
+        "For all tests install: nginx (package nginx)",
         "Without Node and npm there are no packages for tests/fhir_server.",
         "Without Node and npm there are no packages for tests/oidc_server.",
         "Without Node and npm there are no packages for tests/browser.",
@@ -108,6 +109,7 @@ def test_what_cannot_be_installed_keeps_nothing_else_from_it(path: Path, tmp_pat
         "no such package",
         "apt-get could not install chromium.",
         "For all tests install: promtool (package prometheus)",
+        "For all tests install: nginx (package nginx)",
         "no network",
         "npm could not install the packages for tests/fhir_server.",
         "no network",
@@ -121,7 +123,7 @@ def test_what_cannot_be_installed_keeps_nothing_else_from_it(path: Path, tmp_pat
 
 
 def test_what_is_there_is_not_installed_again(path: Path) -> None:
-    for name in ("chromium", "initdb", "promtool", "npm", "make"):
+    for name in ("chromium", "initdb", "promtool", "nginx", "npm", "make"):
         _program(path, name, "exit 0")
 
     assert _install(path) == []

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
-import socket
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from configparser import ConfigParser
-from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,6 +21,7 @@ import yaml
 from bot.catalog.catalog import COUNTRIES
 from bot.sentences.emergency_texts import numbers
 from tests.conftest import Run
+from tests.nginx import Nginx, running_nginx
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "operations"
@@ -96,59 +94,19 @@ def test_the_compose_file_is_yaml_and_says_that_it_is_untested() -> None:
 
 @pytest.fixture(scope="module")
 def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    """The shipped nginx.conf, on ports of this machine, in front of a service that answers and can go away."""
-    try:
-        subprocess.run(["nginx", "-v"], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("nginx is not installed")
-    folder = tmp_path_factory.mktemp("nginx")
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=chat.example.org", "-days", "1"]
-    subprocess.run([*made, "-keyout", folder / "key.pem", "-out", folder / "cert.pem"], check=True, capture_output=True)
-    shutil.copy(FOLDER / "away.html", folder)
+    """The shipped nginx.conf in front of a service that answers and can go away."""
     service = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
     threading.Thread(target=service.serve_forever, daemon=True).start()
-    tls, plain = _free_port(), _free_port()
-    text = (FOLDER / "nginx.conf").read_text(encoding="utf-8")
-    for there, here in {
-        "/etc/ssl/klartext/fullchain.pem": folder / "cert.pem",
-        "/etc/ssl/klartext/key.pem": folder / "key.pem",
-        "/var/log/nginx/klartext.log": folder / "log",
-        "/usr/share/klartext": folder,
-        "127.0.0.1:8000": f"127.0.0.1:{service.server_port}",
-        "    listen 443 ssl http2;": f"    listen 127.0.0.1:{tls} ssl http2;",
-        "    listen 80;": f"    listen 127.0.0.1:{plain};",
-    }.items():
-        assert there in text
-        text = text.replace(there, str(here))
-    text = re.sub(r"    listen \[::\].*\n", "", text)
-    user = "user root;" if os.geteuid() == 0 else ""
-    (folder / "nginx.conf").write_text(
-        f"{user} daemon off; pid {folder}/pid; error_log {folder}/errors;\nevents {{}}\n"
-        f"http {{ access_log {folder}/further;\n{text}\n}}\n"
-    )
-    process = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf")])
-    found = Proxy(f"https://127.0.0.1:{tls}", f"http://127.0.0.1:{plain}", folder, service)
-    for _ in range(100):
-        with suppress(httpx.TransportError):
-            httpx.get(found.url, verify=False)
-            break
-        time.sleep(0.05)
-    yield found
-    process.terminate()
-    process.wait(10)
+    with running_nginx(tmp_path_factory.mktemp("nginx"), [f"127.0.0.1:{service.server_port}"]) as nginx:
+        yield Proxy(nginx, service)
 
 
 @dataclass(frozen=True)
 class Proxy:
-    """A running nginx: its addresses, the folder of its logs, and the service behind it."""
+    """A running nginx and the service behind it."""
 
-    url: str
-    plain: str
-    folder: Path
+    nginx: Nginx
     service: ThreadingHTTPServer
-
-    def logged(self) -> str:
-        return "".join((self.folder / name).read_text() for name in ("log", "errors", "further"))
 
 
 class _Answers(BaseHTTPRequestHandler):
@@ -162,27 +120,23 @@ class _Answers(BaseHTTPRequestHandler):
         """Not here."""
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
 def test_nginx_writes_no_patients_link_down_also_while_the_service_is_away(proxy: Proxy) -> None:
     paths = ("/start/SECRET-a", "/smart/callback?code=SECRET-b", "//start/SECRET-c", "/START/SECRET-d", "/ordinary")
-    with httpx.Client(verify=False) as client:
-        answers = [client.get(base + path).status_code for base in (proxy.url, proxy.plain) for path in paths]
-        inside = [client.get(proxy.url + path).status_code for path in ("/metrics", "/healthz", "/staff/inbox")]
+    nginx = proxy.nginx
+    with httpx.Client(verify=nginx.tls) as client:
+        answers = [client.get(base + path).status_code for base in (nginx.url, nginx.plain) for path in paths]
+        inside = [client.get(nginx.url + path).status_code for path in ("/metrics", "/healthz", "/staff/inbox")]
         proxy.service.shutdown()
         proxy.service.server_close()
-        away = [client.get(proxy.url + path) for path in paths]
+        away = [client.get(nginx.url + path) for path in paths]
         time.sleep(0.2)
 
     assert answers == [200] * len(paths) + [301] * len(paths)
     assert inside == [404, 404, 404]
     assert {each.status_code for each in away} == {502}
     assert all('href="tel:112"' in each.text for each in away)
-    assert "SECRET" not in proxy.logged()
-    assert proxy.logged().count("/ordinary") >= 3  # what is no patient's link is logged
+    assert "SECRET" not in nginx.logged()
+    assert nginx.logged().count("/ordinary") >= 3  # what is no patient's link is logged
 
 
 def test_the_page_of_a_service_that_is_away_names_the_numbers_of_each_country() -> None:

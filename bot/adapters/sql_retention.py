@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Delete, Select, Subquery, Update, delete, exists, func, or_, select, union, update
+from sqlalchemy import (
+    ColumnElement,
+    Delete,
+    Select,
+    Subquery,
+    Update,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    text,
+    union,
+    update,
+)
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Session
 
@@ -24,6 +39,7 @@ log = logging.getLogger("klartext")
 BATCH = 200  # conversations in one transaction: a turn waits for no longer than that
 OF_THE_REST = ("questions", "comments", "interviews", "sent", "summaries")  # what goes without its conversation
 RETENTION = "retention"  # who has it done, in the audit log
+PURGE_LOCK = 0x70757267  # any number, the same in every process
 DETACHED = ""  # the conversation of questions that are kept without one
 
 
@@ -37,7 +53,10 @@ class SqlRetention:
         self._summaries = summaries
 
     def purge(self, cutoffs: Cutoffs, *, dry_run: bool = False) -> Purged:
-        cutoffs = _in_utc(cutoffs)
+        with _alone(self._engine):
+            return self._purge(_in_utc(cutoffs), dry_run=dry_run)
+
+    def _purge(self, cutoffs: Cutoffs, *, dry_run: bool) -> Purged:
         old = _old_conversations(cutoffs.conversations)
         with talking_to(self._engine) as session:
             ids = list(session.scalars(old))
@@ -137,6 +156,22 @@ class SqlRetention:
             interviews=counts["interviews"],
             sent=counts["sent"],
         )
+
+
+@contextmanager
+def _alone(engine: Engine) -> Iterator[None]:
+    """Wait until no other process purges: services that start together would all count, and note, the same ones."""
+    if engine.dialect.name != "postgresql":  # only there several services share a database
+        yield
+        return
+    number = {"number": PURGE_LOCK}
+    # Outside of any transaction: one that stays open would keep back the space of what is deleted.
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("SELECT pg_advisory_lock(:number)"), number)
+        try:
+            yield
+        finally:
+            connection.execute(text("SELECT pg_advisory_unlock(:number)"), number)
 
 
 def _in_utc(cutoffs: Cutoffs) -> Cutoffs:

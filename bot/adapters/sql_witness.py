@@ -1,7 +1,8 @@
-"""What the database has seen of the audit log, which lies outside: who cuts off its end has to write here, too."""
+"""What the database has seen of each audit log, which lies outside: who cuts off its end has to write here, too."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,7 +15,7 @@ from bot.ports import SeenAudit
 
 
 class WitnessRow(Base):
-    """The one row."""
+    """One audit log: row 1 is that of a database with one machine."""
 
     __tablename__ = "audit_witness"
 
@@ -26,16 +27,25 @@ class WitnessRow(Base):
 
 @dataclass(frozen=True, slots=True)
 class SqlWitness:
-    """Fulfils `bot.ports.Witness`."""
+    """Fulfils `bot.ports.Witness`.
+
+    Attributes:
+        name: Of the log, where several machines have one each.
+    """
 
     engine: Engine
+    name: str = ""
+
+    @property
+    def _id(self) -> int:
+        return int(hashlib.sha256(self.name.encode()).hexdigest()[:7], 16) + 2 if self.name else 1
 
     def seen(self) -> SeenAudit | None:
         with talking_to(self.engine) as session:
-            row = session.get(WitnessRow, 1)
+            row = session.get(WitnessRow, self._id)
             return SeenAudit(row.lines, row.last, in_utc(row.at)) if row is not None else None
 
     def see(self, seen: SeenAudit) -> None:
         with talking_to(self.engine) as session:
-            session.merge(WitnessRow(id=1, lines=seen.lines, last=seen.last, at=seen.at.astimezone(UTC)))
+            session.merge(WitnessRow(id=self._id, lines=seen.lines, last=seen.last, at=seen.at.astimezone(UTC)))
             session.commit()

@@ -43,5 +43,7 @@ class AuditWatch:
         elif seen is None:
             if trail.lines:  # not seen anew: who took the row away may have cut off the log, too
                 log.error("the database has not seen the audit log; see `klartext records audit --verify`")
+            else:  # that of a machine that is new here
+                self.witness.see(SeenAudit(0, "", self.now()))
         elif whole and whole[-1] is trail.lines[-1] and seen.lines < len(trail.lines):
             self.witness.see(SeenAudit(len(trail.lines), trail.last_hash, self.now()))

@@ -117,6 +117,7 @@ class Background:
         presence, finder = make_presence(settings), make_finder(settings)
         editions = interviewers.editions if isinstance(interviewers, ByRelease) else None
         watch = AuditWatch(make_audit(settings), make_witness(settings), telling.now)
+        watch.look()  # before the first line: a log that begins is told from one whose witness is gone
         looks = (storage.look_now, watch.look)
         present = partial(_present, presence, looks, telling, stopping, editions)
         tasks: dict[str, Callable[[], None]] = {"presence": partial(_indexed, finder, present)}

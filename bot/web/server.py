@@ -271,6 +271,8 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
         try:
             assistant = service.reception.serving().assistant
             assistant.prepare()
+            with suppress(KlartextError):  # loads the model: the first patient should not wait for it
+                assistant.encoder.encode(["?"])
             service.prepared.set()
             service.metrics.ready(workers=service.settings.workers)
             if worker is not None:

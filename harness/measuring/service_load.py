@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import sys
 import time
 from collections.abc import Sequence
@@ -50,9 +51,10 @@ class BadAnswer(Exception):
 class Client:
     """One keep-alive connection; it is opened anew after an error."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
+        """`tls`: whom to trust, where the address is one of https."""
         parts = urlsplit(url)
-        self._host, self._port = parts.hostname or "", parts.port or 80
+        self._host, self._port, self._tls = parts.hostname or "", parts.port or 80, tls
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
@@ -66,13 +68,13 @@ class Client:
     async def request(
         self, method: str, path: str, body: dict[str, Any] | None = None, *, token: str = ""
     ) -> tuple[int, Any]:
-        """Return the status and the JSON of the answer.
+        """Return the status and the JSON of the answer; nothing where it is none, as a proxy's own pages are.
 
         Raises:
             OSError, EOFError: The connection broke; nobody knows whether the request arrived.
         """
         if self._reader is None or self._writer is None:
-            self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
+            self._reader, self._writer = await asyncio.open_connection(self._host, self._port, ssl=self._tls)
         content = json.dumps(body).encode() if body is not None else b""
         head = (
             f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\nAuthorization: Bearer {token}\r\n"
@@ -86,7 +88,7 @@ class Client:
         except (OSError, EOFError):
             self.close()
             raise
-        return int(answer.split()[1]), json.loads(found)
+        return int(answer.split()[1]), json.loads(found) if "json" in answer else {}
 
     def close(self) -> None:
         """Break the connection off."""
@@ -95,9 +97,9 @@ class Client:
         self._reader = self._writer = None
 
 
-async def measure(job: Job) -> LoadTimes:
+async def measure(job: Job, tls: ssl.SSLContext | None = None) -> LoadTimes:
     """Begin all conversations, then let all patients send turn after turn."""
-    clients = [Client(job.url) for _ in range(job.patients)]
+    clients = [Client(job.url, tls) for _ in range(job.patients)]
     begun = [await client.post(CONVERSATIONS, {"consent": True, "language": "de"}) for client in clients]
     texts = [
         job.texts[start:] + job.texts[:start]

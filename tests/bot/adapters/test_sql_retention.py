@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +22,7 @@ from bot.errors import Erased, Unreachable
 from bot.ports import Exchange, Purged, StoredConversation, StoredFlag, StoredTurn
 from bot.settings import Retention
 from tests.bot.adapters.stored import fill, in_files, in_rows, texts_of
+from tests.postgresql import emptied
 
 NOW = datetime(2026, 11, 22, 5, 30, tzinfo=UTC)
 OLD, YOUNG = NOW - timedelta(days=31), NOW - timedelta(days=29)
@@ -216,6 +218,25 @@ def test_what_goes_by_age_is_told_to_the_audit_log_in_time(records: SqlRecords, 
     assert (gone.actor, gone.action, gone.counts) == ("retention", "purge", {"conversations": 1})
     assert gone.conversations == (log.read().blind(gone.key, "old"),)
     assert rest.counts == {"comments": 1, "interviews": 1, "sent": 1}
+
+
+def test_processes_that_purge_at_the_same_moment_count_and_note_each_conversation_once(
+    postgresql: str, tmp_path: Path
+) -> None:
+    url, keys = emptied(postgresql), BlindKeys.derived([b"key"])
+    opened = [SqlRecords.open(url) for _ in range(3)]
+    for number in range(12):
+        fill(opened[0], f"old{number}", at=OLD, word=WORD)
+    logs = [AuditLog(tmp_path / f"audit-{number}.jsonl", keys) for number in range(3)]
+
+    with ThreadPoolExecutor(3) as pool:
+        purged = list(pool.map(lambda one, log: SqlRetention(one.engine, log).purge(USUAL), opened, logs))
+    for each in opened:
+        each.close()
+
+    assert sorted(each.conversations for each in purged) == [0, 0, 12]
+    noted = [line for log in logs for line in log.read().lines if line.conversations]
+    assert [len(line.conversations) for line in noted] == [12]
 
 
 def test_without_the_audit_log_nothing_goes_by_age(records: SqlRecords, tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""Kill the service again and again while many patients chat, and look for what was lost.
+"""Kill a service again and again while many patients chat, and look for what was lost.
 
 `python -m tests.bot.web.chaos --chats 1000 --kills 20 [--database URL] [--data DIR]` prints the figures and exits 1
 unless every patient got exactly the conversation that somebody got before the first kill.
 
 Patients send the turns of a script, some of them an interview, and send each again until it is answered. What they were
 answered is then compared, turn by turn, with the transcript, with the same script on an undisturbed service, and with the
-interview's events in the database.
+interview's events in the database. `cluster.py` does the same to two services behind a proxy.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import ssl
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ RETRY_S = (0.1, 3.0)  # between attempts while nobody answers: at first, and at 
 PATIENCE_S = 600.0  # until a turn must have been answered
 RESENT = 0.1  # share of answered turns that are sent again all the same
 AGAIN = (429, 503)
+AWAY = 502  # a proxy's word for nobody there
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class Figures:
         changed: Replies that differ from the first answer, from the transcript or from those of an undisturbed service.
         interviews_broken: Interviews whose events or state differ from those on an undisturbed service.
         refused: Replies that the guard kept back, and answers that say that the program failed.
+        away: Requests for which a proxy had nobody; they are sent again.
+        longest_s: How long a turn took at most, from when it was first sent until it was answered.
     """
 
     chats: int
@@ -76,6 +80,8 @@ class Figures:
     changed: int
     interviews_broken: int
     refused: int
+    away: int = 0
+    longest_s: float = 0.0
 
     @property
     def hold(self) -> bool:
@@ -95,23 +101,28 @@ class Chat:
     url: str
     script: tuple[Json, ...]
     rng: random.Random
+    tls: ssl.SSLContext | None = None
     id: str = ""
     token: str = ""
     answers: list[Json] = field(default_factory=list)
     resends: int = 0
     changed: int = 0
     refused: int = 0
+    away: int = 0
+    longest_s: float = 0.0
 
     async def go(self, *, pause_s: float) -> None:
         """Begin, and send every turn until it is answered."""
-        client = Client(self.url)
+        client = Client(self.url, self.tls)
         begun = await self._until_answered(client, "POST", CONVERSATIONS, {"consent": True, "language": "de"})
         self.id, self.token = begun["id"], begun["token"]
         for number, said in enumerate(self.script):
             await asyncio.sleep(self.rng.uniform(0, pause_s))
             turn = {"turn_id": f"t{number}", **said}
             path = f"{CONVERSATIONS}/{self.id}/turns"
+            sent_s = time.monotonic()
             self.answers.append(await self._until_answered(client, "POST", path, turn))
+            self.longest_s = max(self.longest_s, time.monotonic() - sent_s)
             if self.rng.random() < RESENT:
                 again = await self._until_answered(client, "POST", path, turn)
                 self.resends += 1
@@ -120,7 +131,7 @@ class Chat:
 
     async def export(self) -> Json:
         """Return all that is stored."""
-        client = Client(self.url)
+        client = Client(self.url, self.tls)
         try:
             return await self._until_answered(client, "GET", f"{CONVERSATIONS}/{self.id}/export")
         finally:
@@ -135,7 +146,8 @@ class Chat:
                 status, found = 503, {}
             if status in (200, 201):
                 return dict(found)
-            self.refused += status not in AGAIN
+            self.away += status == AWAY
+            self.refused += status not in (*AGAIN, AWAY)
             self.resends += path.endswith("/turns")
             await asyncio.sleep(wait_s * self.rng.uniform(0.5, 1.5))
             wait_s = min(2 * wait_s, RETRY_S[1])
@@ -151,22 +163,33 @@ class Kept:
     interview: tuple[str, tuple[str, ...]] | None
 
 
-class Chaos:
-    """Kills and restarts one server while chats go on."""
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Where patients go: to a service, or to a proxy, whose certificate they know."""
 
-    def __init__(self, server: Server, database: str, *, seed: int) -> None:
-        self._server = server
+    url: str
+    tls: ssl.SSLContext | None = None
+
+
+class Chaos:
+    """Kills servers, one after the other, and starts each again before the next, while chats go on."""
+
+    def __init__(self, servers: Sequence[Server], database: str, *, seed: int, front: Front | None = None) -> None:
+        """`front`: where patients go; the undisturbed ones go to the first server itself."""
+        self._servers = servers
+        self._front = front or Front(servers[0].url)
         self._database = database
         self._rng = random.Random(seed)
         self._kills = 0
 
     async def run(self, *, chats: int, kills: int, up_s: tuple[float, float], pause_s: float) -> Figures:
-        """Let patients chat, and kill the service that often while they do; it lives `up_s` seconds, at random."""
-        undisturbed = [self._chat(number) for number in range(len(SCRIPTS))]
+        """Let patients chat, and kill a service that often while they do, each time after `up_s` seconds, at random."""
+        first = Front(self._servers[0].url)
+        undisturbed = [self._chat(number, first) for number in range(len(SCRIPTS))]
         for chat in undisturbed:
             await chat.go(pause_s=0)
         expected = await self._look_back(undisturbed)
-        disturbed = [self._chat(number) for number in range(chats)]
+        disturbed = [self._chat(number, self._front) for number in range(chats)]
         started = time.monotonic()
         talking = asyncio.gather(*(chat.go(pause_s=pause_s) for chat in disturbed))
         killing = asyncio.create_task(self._kill(kills, up_s))
@@ -177,20 +200,17 @@ class Chaos:
         found = await self._look_back(disturbed)
         return self._figures(disturbed, found, [expected[chat.number % len(SCRIPTS)] for chat in disturbed], seconds)
 
-    def _chat(self, number: int) -> Chat:
+    def _chat(self, number: int, front: Front) -> Chat:
         script = SCRIPTS[number % len(SCRIPTS)]
-        return Chat(number, self._server.url, script, random.Random(self._rng.random()))
+        return Chat(number, front.url, script, random.Random(self._rng.random()), front.tls)
 
     async def _kill(self, kills: int, up_s: tuple[float, float]) -> None:
         while self._kills < kills:
             await asyncio.sleep(self._rng.uniform(*up_s))
+            server = self._servers[self._kills % len(self._servers)]
             self._kills += 1
             # Never cut off half way: the last chats need a running service.
-            await asyncio.shield(asyncio.to_thread(self._restart))
-
-    def _restart(self) -> None:
-        self._server.kill()
-        self._server.start()
+            await asyncio.shield(asyncio.to_thread(_restart, server))
 
     async def _look_back(self, chats: list[Chat]) -> list[Kept]:
         """Return what is stored of each chat: by the service's word, and of interviews in the database."""
@@ -225,8 +245,16 @@ class Chaos:
             interviews_broken=sum(
                 (stored.interview, stored.flags) != (known.interview, known.flags) for _, stored, known in triples
             ),
-            refused=sum(chat.refused for chat in chats) + self._server.stderr().count("reply refused"),
+            refused=sum(chat.refused for chat in chats)
+            + sum(server.stderr().count("reply refused") for server in self._servers),
+            away=sum(chat.away for chat in chats),
+            longest_s=round(max(chat.longest_s for chat in chats), 1),
         )
+
+
+def _restart(server: Server) -> None:
+    server.kill()
+    server.start()
 
 
 def _ids(turns: list[Json]) -> set[str]:
@@ -257,7 +285,7 @@ def main() -> int:
         server = Server(Path(folder), chosen.data, {"KLARTEXT_DATABASE_URL": database})
         server.start()
         try:
-            chaos = Chaos(server, database, seed=chosen.seed)
+            chaos = Chaos([server], database, seed=chosen.seed)
             figures = asyncio.run(chaos.run(chats=chosen.chats, kills=chosen.kills, up_s=(0.2, 3), pause_s=30))
         finally:
             server.kill()

@@ -35,9 +35,18 @@ def always_open(folder: Path) -> dict[str, str]:
 class Server:
     """One service with a database of its own; it can be killed and started again."""
 
-    def __init__(self, folder: Path, data: Path, environ: Mapping[str, str] | None = None, *, faults: str = "") -> None:
-        """`faults`: code that the process runs first, for what goes wrong inside it."""
+    def __init__(
+        self,
+        folder: Path,
+        data: Path,
+        environ: Mapping[str, str] | None = None,
+        *,
+        faults: str = "",
+        host: str = "127.0.0.1",
+    ) -> None:
+        """`faults`: code that the process runs first, for what goes wrong inside it; `host`: where it listens."""
         self._folder = folder
+        self._host = host
         self._code = f"{faults}\nfrom bot.commands.main import main; main()"
         database = f"sqlite:///{folder / 'klartext.db'}"
         self._environ = {
@@ -51,20 +60,29 @@ class Server:
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._port = "0"
+        self._before = 0  # of its output, that of earlier starts
         self.url = ""
 
     def start(self, *options: str, sample: bool = True, until: Callable[[], object] | None = None) -> None:
         """Start it; after the first time on the same port. `until`: what to wait for; default: it is ready."""
-        before = len(self.stdout())
+        self.begin(*options, sample=sample)
+        self.wait_until_ready(until)
+
+    def begin(self, *options: str, sample: bool = True) -> None:
+        """Start it without waiting for anything."""
+        self._before, where = len(self.stdout()), ("--host", self._host, "--port", self._port)
         with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", self._code, "serve", *["--sample"] * sample, "--port", self._port, *options],
+                [sys.executable, "-c", self._code, "serve", *["--sample"] * sample, *where, *options],
                 stdout=out,
                 stderr=err,
                 env=self._environ,
             )
-        self.wait_for(lambda: "listens on" in self.stdout()[before:])
-        self.url = self.stdout()[before:].split("listens on ")[1].split()[0]
+
+    def wait_until_ready(self, until: Callable[[], object] | None = None) -> None:
+        """Wait for what was begun; `until`: for something else."""
+        self.wait_for(lambda: "listens on" in self.stdout()[self._before :])
+        self.url = self.stdout()[self._before :].split("listens on ")[1].split()[0]
         self._port = self.url.rsplit(":", 1)[1]
         self.wait_for(until or (lambda: httpx.get(self.url + "/healthz").status_code == 200))
 

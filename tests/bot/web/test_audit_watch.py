@@ -117,6 +117,33 @@ def test_a_log_that_is_rotated_goes_on_and_one_that_grows_is_seen_further(tmp_pa
     assert (verified.returncode, verified.stdout[:15]) == (0, b"whole: 3 lines,")
 
 
+def test_each_of_several_machines_has_a_log_of_its_own_by_name(
+    tmp_path: Path, klartext: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    here = _noted(tmp_path, 5)
+    here.look()
+    environ = {"KLARTEXT_AUDIT_NAME": "second", "KLARTEXT_AUDIT_LOG": str(tmp_path / "second.jsonl")}
+    settings = Settings.from_environment(environ, data=tmp_path)
+    there = AuditWatch(make_audit(settings), make_witness(settings), lambda: NOW)
+
+    with caplog.at_level(logging.WARNING):
+        there.look()  # as a service does when it starts
+        there.log.note(AuditEvent("find", "berta"))
+        there.look()
+        here.look()
+    verified = klartext("records", "audit", "--verify", "--data", tmp_path, environ=environ)
+    assert caplog.text == ""
+    assert (verified.returncode, verified.stdout[:14]) == (0, b"whole: 1 lines")
+
+    there.log.path.write_bytes(b"")
+    there.look()
+
+    assert "the end of the audit log is missing" in caplog.text
+    seen = here.witness.seen()
+    assert seen is not None
+    assert seen.lines == 5
+
+
 def test_a_log_that_cannot_be_read_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     watch = _noted(tmp_path, 1)
     watch.log.path.unlink()

@@ -24,7 +24,7 @@ def test_kills_lose_no_acknowledged_turn_and_double_none(
     server = Server(tmp_path, shipped_data, {"KLARTEXT_DATABASE_URL": database})
     server.start()
     try:
-        chaos = Chaos(server, database, seed=5)
+        chaos = Chaos([server], database, seed=5)
         found = asyncio.run(chaos.run(chats=24, kills=KILLS, up_s=(0.2, 1.5), pause_s=0.5))
     finally:
         server.kill()
