@@ -20,7 +20,8 @@ from bot.matching import remarks as heard_remarks
 from bot.matching import training
 from bot.testing import HashEncoder, write_small_catalog
 from tests.alarm_examples import few_examples, few_of
-from tests.forking import COMMAND, Forking
+from tests.forking import COMMAND, Forking, close_forking
+from tests.forking import forking as started_forking
 from tests.last_line import LastLine
 from tests.postgresql import running_postgresql
 from tests.trained_once import TRAINED, keep_what_is_trained
@@ -44,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(LastLine(config), "last-line")
     begun_here = TRAINED not in os.environ
     keep_what_is_trained()
+    config.add_cleanup(close_forking)
     if begun_here:
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(TRAINED), ignore_errors=True))
 
@@ -120,11 +122,9 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def forking() -> Iterator[Forking]:
+def forking() -> Forking:
     """What starts commands without importing them again."""
-    started = Forking()
-    yield started
-    started.close()
+    return started_forking()
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -17,6 +15,7 @@ import httpx
 import yaml
 
 from bot.resources import data_folder
+from tests.forking import Forked, forking
 
 START_S = 120
 CHANNEL_TOKEN = "a-token-for-the-tests-of-the-channel"
@@ -49,20 +48,18 @@ class Server:
             "KLARTEXT_TURNS_PER_MINUTE": "100000",
             **(environ or {}),
         }
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Forked | None = None
         self._port = "0"
         self.url = ""
 
     def start(self, *options: str, sample: bool = True, until: Callable[[], object] | None = None) -> None:
         """Start it; after the first time on the same port. `until`: what to wait for; default: it is ready."""
         before = len(self.stdout())
-        with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", self._code, "serve", *["--sample"] * sample, "--port", self._port, *options],
-                stdout=out,
-                stderr=err,
-                env=self._environ,
-            )
+        out_file, err_file = self._folder / "out", self._folder / "err"
+        with out_file.open("ab") as out, err_file.open("ab") as err, open(os.devnull, "rb") as nothing:
+            arguments = ["serve", *["--sample"] * sample, "--port", self._port, *options]
+            streams = [nothing.fileno(), out.fileno(), err.fileno()]
+            self._process = forking().start(arguments, streams, environ=self._environ, code=self._code)
         self.wait_for(lambda: "listens on" in self.stdout()[before:])
         self.url = self.stdout()[before:].split("listens on ")[1].split()[0]
         self._port = self.url.rsplit(":", 1)[1]
