@@ -187,15 +187,19 @@ def readable(file: HasFileno, seconds: float) -> bool:
 def serve(descriptor: int) -> str:
     """Fork for every order until there will be none; in each fork, return the code that it runs."""
     # Here, since the process that tests needs none of it.
+    from bot import load_catalog, locate
     from bot.adapters.embedded_encoder import EmbeddedEncoder
     from bot.commands.main import assemble
     from bot.matching.red_flags import load_red_flags
+    from tests.trained_once import keep_what_is_trained
 
     assemble()
+    keep_what_is_trained()
     for name in IMPORTED:
         importlib.import_module(name)
     for language in ("de", "en"):
         load_red_flags(language)
+        load_catalog(locate("mammography"), language)
     EmbeddedEncoder().encode(["What loads the model"])
     if (threads := len(os.listdir("/proc/self/task"))) > 1:
         raise RuntimeError(f"{threads} threads run in a process that is forked: what starts them?")
