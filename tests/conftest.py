@@ -26,15 +26,23 @@ from tests.last_line import LastLine
 from tests.postgresql import running_postgresql
 from tests.trained_once import TRAINED, keep_what_is_trained
 
-# No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout.
-settings.register_profile(
-    "klartext",
-    deadline=None,
-    database=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-settings.load_profile("klartext")
+# No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout. Few examples
+# at every commit, and many with `make proof`, which asks for the other profile.
+for profile, examples in (("commit", 20), ("proof", 100)):
+    settings.register_profile(
+        profile,
+        deadline=None,
+        database=None,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+settings.load_profile("commit")
+
+
+def examples(at_each_commit: int, with_proof: int) -> settings:
+    """Return how many examples of a costly property are tried, by profile."""
+    return settings(max_examples=with_proof if settings.get_current_profile_name() == "proof" else at_each_commit)
+
 
 LONGEST_S = 240  # a command
 

@@ -58,6 +58,11 @@ os._exit(code if code >= 0 else 128 - code)
 """
 
 
+def in_a_fresh_process(code: str) -> str:
+    """Return code that runs other code in an interpreter that has imported nothing yet."""
+    return f"import os, sys; os.execv(sys.executable, [sys.executable, '-c', {code!r}, *sys.argv[1:]])"
+
+
 class Forking:
     """A process that has imported the command line, and forks one for every command."""
 

@@ -52,7 +52,7 @@ ENTRIES = [Entry(entry_id(number), f"pair-{number % 7}", text) for number, text 
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("service")
     catalog = write_small_catalog(folder / "catalog", languages=["de"])
-    server = Server(folder, folder / "data", {FEW: "1"}, faults=REFUSED + TEACHES_FEW)
+    server = Server(folder, folder / "data", {FEW: "1"}, faults=REFUSED + TEACHES_FEW, fresh=True)
     server.start("--catalog", str(catalog))
     yield server
     server.stop()

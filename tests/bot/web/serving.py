@@ -15,7 +15,7 @@ import httpx
 import yaml
 
 from bot.resources import data_folder
-from tests.forking import Forked, forking
+from tests.forking import COMMAND, Forked, forking, in_a_fresh_process
 
 START_S = 120
 CHANNEL_TOKEN = "a-token-for-the-tests-of-the-channel"
@@ -34,10 +34,27 @@ def always_open(folder: Path) -> dict[str, str]:
 class Server:
     """One service with a database of its own; it can be killed and started again."""
 
-    def __init__(self, folder: Path, data: Path, environ: Mapping[str, str] | None = None, *, faults: str = "") -> None:
-        """`faults`: code that the process runs first, for what goes wrong inside it."""
+    def __init__(
+        self,
+        folder: Path,
+        data: Path,
+        environ: Mapping[str, str] | None = None,
+        *,
+        faults: str = "",
+        fresh: bool = False,
+    ) -> None:
+        """Say where it runs.
+
+        Args:
+            folder: For its database and its logs.
+            data: Its data folder.
+            environ: Settings beside the usual ones.
+            faults: Code that the process runs first, for what goes wrong inside it.
+            fresh: Whether that code runs before anything is imported.
+        """
         self._folder = folder
-        self._code = f"{faults}\nfrom bot.commands.main import main; main()"
+        code = f"{faults}\n{COMMAND}"
+        self._code = in_a_fresh_process(code) if fresh else code
         database = f"sqlite:///{folder / 'klartext.db'}"
         self._environ = {
             **os.environ,

@@ -37,6 +37,7 @@ def _passages() -> list[Passage]:
     return [Passage(f"a#{number}", "a", "", 0, text) for number, text in enumerate(TEXTS)]
 
 
+@pytest.mark.proof
 def test_a_cross_encoder_orders_what_was_merged(models: Path) -> None:
     from harness.authoring.evidence.transformers import CrossEncoderReranker
 
@@ -48,6 +49,7 @@ def test_a_cross_encoder_orders_what_was_merged(models: Path) -> None:
     assert [each.passage.text for each in found] == [TEXTS[number] for number in np.argsort(-scores, kind="stable")]
 
 
+@pytest.mark.proof
 def test_splade_scores_passages_by_words_of_its_vocabulary(models: Path) -> None:
     from harness.authoring.evidence.transformers import Splade
 
@@ -60,6 +62,7 @@ def test_splade_scores_passages_by_words_of_its_vocabulary(models: Path) -> None
     assert {each.dense for each in found} == {None}
 
 
+@pytest.mark.proof
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     from harness.authoring.evidence.transformers import CrossEncoderReranker, Splade
 

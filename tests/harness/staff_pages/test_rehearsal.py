@@ -134,6 +134,7 @@ def test_the_same_words_given_back_pass_and_become_a_release(staff: Staff) -> No
     assert "passed" in browser.text or "too little data" in browser.text
 
 
+@pytest.mark.proof
 def test_a_check_that_was_killed_goes_on_with_the_outcomes_that_are_there(staff: Staff) -> None:
     tools = staff.console.tools
     area = next(each for each in staff.console.areas if isinstance(each, RunPages))
@@ -234,6 +235,7 @@ def test_a_cancelled_check_leaves_no_release_and_can_be_asked_again(staff: Staff
     assert len(tools.releases.all()) == releases
 
 
+@pytest.mark.proof
 def test_without_a_suite_about_the_exam_nothing_is_in_the_way(tmp_path: Path) -> None:
     with running_console(tmp_path) as running:
         sign_all(running, "anna", "bert")
