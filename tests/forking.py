@@ -7,6 +7,7 @@ streams and end.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import json
@@ -16,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -70,7 +72,11 @@ class Forking:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # As with `python -c`, and with pipes: Python looks at its streams when it starts.
         self._process = subprocess.Popen(
-            [sys.executable, "-c", f"from tests.forking import serve; exec(serve({theirs.fileno()}))"],
+            [
+                sys.executable,
+                "-c",
+                f"from tests.forking import run_as_main, serve; run_as_main(serve({theirs.fileno()}))",
+            ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -187,6 +193,34 @@ def readable(file: HasFileno, seconds: float) -> bool:
     poll = select.poll()
     poll.register(file, select.POLLIN)
     return bool(poll.poll(seconds * 1000))
+
+
+def run_as_main(code: str) -> None:
+    """Run code as `python -c` does, and end as Python does, but without freeing what was loaded before the fork.
+
+    To free it, which the end of the process does anyway, takes two seconds: each page would be copied first.
+    """
+    status = 0
+    try:
+        exec(code, vars(sys.modules["__main__"]))
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            sys.stderr.write(end.code + "\n")
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        status = 1
+    vars(threading)["_shutdown"]()  # waits for threads that are no daemons
+    vars(atexit)["_run_exitfuncs"]()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            status = 120
+    os._exit(status)
 
 
 def serve(descriptor: int) -> str:
