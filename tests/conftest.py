@@ -16,10 +16,8 @@ from hypothesis import HealthCheck, settings
 from bot import Assistant, Catalog, load_catalog, locate
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.sql_records import SqlRecords
-from bot.matching import remarks as heard_remarks
-from bot.matching import training
 from bot.testing import HashEncoder, write_small_catalog
-from tests.alarm_examples import few_examples, few_of
+from tests.alarm_examples import few_taught
 from tests.forking import COMMAND, Forking, close_forking
 from tests.forking import forking as started_forking
 from tests.last_line import LastLine
@@ -107,12 +105,10 @@ def small(small_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Assis
 
 
 @pytest.fixture
-def few_alarm_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_alarm_examples() -> Iterator[None]:
     """Teach the alarm with every fortieth example only, where many small catalogs are trained and none is judged by it."""
-    monkeypatch.setattr(training, "load_examples", few_examples)
-    monkeypatch.setattr(training, "_known_examples", {})
-    monkeypatch.setattr(heard_remarks, "remark_texts", few_of(heard_remarks.remark_texts))
-    monkeypatch.setattr(heard_remarks, "_known", {})
+    with few_taught():
+        yield
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from bot.settings import Settings
 from bot.testing import HashEncoder, write_small_catalog
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_a_catalog_without_calibration_questions_is_refused(tmp_path: Path) -> None:
     folder = write_small_catalog(tmp_path / "small", languages=["de"])
 
