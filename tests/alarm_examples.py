@@ -9,8 +9,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import pytest
-
 from bot.matching.red_flags import Examples, load_examples
 
 FEW = "TESTS_TEACH_FEW_ALARM_EXAMPLES"  # set in the environment of a command
@@ -33,6 +31,8 @@ def few_of(texts: RemarkTexts) -> RemarkTexts:
 @contextmanager
 def few_taught() -> Iterator[None]:
     """Teach alarm and remarks with few examples meanwhile, in this process."""
+    import pytest  # commands that are taught few need none of it
+
     from bot.matching import remarks, training
 
     with pytest.MonkeyPatch.context() as patched:

@@ -26,12 +26,12 @@ from tests.trained_once import TRAINED, keep_what_is_trained
 
 # No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout. Few examples
 # at every commit, and many with `make proof`, which asks for the other profile.
-for profile, examples in (("commit", 20), ("proof", 100)):
+for profile, number in (("commit", 20), ("proof", 100)):
     settings.register_profile(
         profile,
         deadline=None,
         database=None,
-        max_examples=examples,
+        max_examples=number,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
 settings.load_profile("commit")

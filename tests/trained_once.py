@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from bot import Catalog, data_folder, wiring
 from bot.catalog import catalog as catalogs
+from bot.errors import Finding
 from bot.matching import remarks, store, training
 from bot.matching.red_flags import digest
 
@@ -87,9 +88,7 @@ def _keep_what_is_read() -> None:
     read_catalog = catalogs.read_catalog
     read: dict[tuple[Path, str], tuple[str, tuple[Catalog, catalogs.Document] | None]] = {}
 
-    def read_or_kept(
-        folder: Path, language: str, findings: list[catalogs.Finding]
-    ) -> tuple[Catalog, catalogs.Document] | None:
+    def read_or_kept(folder: Path, language: str, findings: list[Finding]) -> tuple[Catalog, catalogs.Document] | None:
         now = catalogs.content_hash(folder, language)
         known = read.get((folder, language))
         if known is not None and known[0] == now:
