@@ -54,7 +54,6 @@ def approve(department: Office, login: str, *, typed: str = "", code: int = 0) -
     return department.typed(*arguments, typed=typed, code=code)
 
 
-@pytest.mark.proof
 def test_where_staff_have_accounts_a_typed_name_is_no_signature(department: Office) -> None:
     exam = str(department.exam)
 
@@ -82,7 +81,6 @@ def test_an_approver_signs_with_password_and_one_time_code(department: Office) -
     ]
 
 
-@pytest.mark.proof
 def test_a_file_that_was_edited_is_refused_by_the_name_of_its_line(department: Office) -> None:
     department.environ["KLARTEXT_APPROVALS"] = "accounts"
     for login in PASSWORDS:
@@ -123,7 +121,6 @@ def test_a_file_that_was_edited_is_refused_by_the_name_of_its_line(department: O
     assert json.loads(department.typed("release", "list", "--json").splitlines()[0])["names"] == "verified"
 
 
-@pytest.mark.proof
 def test_typed_names_are_told_loudly_and_may_be_forbidden(tmp_path: Path, klartext: Run) -> None:
     department = Office(tmp_path, klartext)
     department.release()
@@ -138,7 +135,6 @@ def test_typed_names_are_told_loudly_and_may_be_forbidden(tmp_path: Path, klarte
     assert "nobody approved it" in department.typed("release", "make", str(department.exam), code=2)
 
 
-@pytest.mark.proof
 def test_a_trail_that_lost_its_end_is_found_out_until_a_restore_says_why(department: Office) -> None:
     assert ", all as they were written" in department.typed("staff", "trail", "--verify")
     file = department.environ["KLARTEXT_DATABASE_URL"].removeprefix("sqlite:///")
@@ -160,7 +156,6 @@ def test_a_trail_that_lost_its_end_is_found_out_until_a_restore_says_why(departm
     assert f"{number - 1} acts, all as they were written" in department.typed("staff", "trail", "--verify")
 
 
-@pytest.mark.proof
 def test_who_is_renamed_and_signs_again_is_still_one_person(department: Office) -> None:
     department.environ["KLARTEXT_APPROVALS"] = "accounts"
     approve(department, "anna")

@@ -40,7 +40,6 @@ def _questions(records: Sequence[dict[str, Any]]) -> list[str]:
     return [record["question"] for record in records]
 
 
-@pytest.mark.proof
 def test_one_record_per_question_in_order_without_blank_lines(klartext: Run, shipped: Assistant) -> None:
     stdin = "Tut das weh?\n\n   \nWas kostet das?\r\nDoes it hurt?\nxqzwv\nDeo vorher?"
 
@@ -83,7 +82,6 @@ def test_json_lines_carry_their_language(klartext: Run) -> None:
     ]
 
 
-@pytest.mark.proof
 def test_a_file_is_read_as_standard_input_is(klartext: Run, tmp_path: Path) -> None:
     file = tmp_path / "questions.txt"
     file.write_bytes(b"\xef\xbb\xbfTut das weh?\r\n\r\nweh\xff?\r\nzwei\xe2\x80\xa8Zeilen\r\n")
@@ -111,7 +109,6 @@ def test_over_long_and_hostile_questions_are_declined_not_fatal(klartext: Run) -
     assert all(len(record["candidates"]) >= 3 for record in records)
 
 
-@pytest.mark.proof
 def test_the_published_method_reports_cosines(klartext: Run, shipped: Assistant) -> None:
     canonical = shipped.catalog("de").pair("costs").question
 
@@ -125,7 +122,6 @@ def test_the_published_method_reports_cosines(klartext: Run, shipped: Assistant)
     assert {record["method"] for record in records} == {"cosine"}
 
 
-@pytest.mark.proof
 def test_an_explanation_is_added_on_request(klartext: Run) -> None:
     (record,) = _records(klartext, "--explain", stdin="Tut das weh?")
 
@@ -143,12 +139,10 @@ def test_an_emergency_is_urgent_and_still_ranked(klartext: Run) -> None:
     assert len(record["candidates"]) >= 3
 
 
-@pytest.mark.proof
 def test_no_question_gives_no_record(klartext: Run) -> None:
     assert _records(klartext, stdin=b"\n\n  \n") == []
 
 
-@pytest.mark.proof
 def test_every_question_from_a_pipe_is_answered_as_it_comes(shipped_data: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", "from bot.commands.main import main; main()", "answer"],
@@ -169,7 +163,6 @@ def test_every_question_from_a_pipe_is_answered_as_it_comes(shipped_data: Path) 
     assert process.returncode == 0
 
 
-@pytest.mark.proof
 def test_a_reader_that_has_seen_enough_causes_no_complaint(shipped_data: Path) -> None:
     command = f"yes 'Tut das weh?' | head -n 50 | {sys.executable} -c 'from bot.commands.main import main; main()' answer | head -n 1"
 

@@ -51,7 +51,6 @@ def test_what_is_imported_is_counted_and_can_be_exported_and_imported_again(klar
     assert done.stdout.decode().splitlines() == [f"{tmp_path / 'again'}: 2 pairs, 2 variants, 0 background questions"]
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize(
     ("args", "message"),
     [

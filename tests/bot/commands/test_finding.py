@@ -88,7 +88,6 @@ def staff(klartext: Run, tmp_path: Path, environ: dict[str, str], filled: SqlRec
     return run
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("environ", ["plain", "encrypted"], indirect=True)
 def test_one_command_says_what_a_patient_was_shown_at_a_moment(staff: Staff) -> None:
     moment = f"{NOW - DAY + 29 * MINUTE:%Y-%m-%d %H:%M}"
@@ -131,7 +130,6 @@ def test_without_show_nothing_is_printed_that_anybody_wrote(staff: Staff) -> Non
     assert (turn["said"], turn["shown"][0]["hash"]) == ("wie lange?", text_hash("Zehn Minuten."))
 
 
-@pytest.mark.proof
 def test_a_moment_is_of_the_place_and_the_nearest_turn_is_told_where_none_fits(staff: Staff, tmp_path: Path) -> None:
     far = f"{NOW + 2 * DAY:%Y-%m-%dT%H:%M}"
 
@@ -154,7 +152,6 @@ def test_a_moment_is_of_the_place_and_the_nearest_turn_is_told_where_none_fits(s
     assert (of_site.returncode, of_site.stdout.decode().split()[:4]) == (0, ["a" * 32, *in_tokyo.split(), "JST"])
 
 
-@pytest.mark.proof
 def test_a_text_is_called_back_from_everybody_it_was_shown_to(staff: Staff) -> None:
     texts = staff("records", "find", "--shown", "pain")
     name = texts.stdout.decode().split()[0]
@@ -177,7 +174,6 @@ def test_a_text_is_called_back_from_everybody_it_was_shown_to(staff: Staff) -> N
     assert none.stderr.decode().splitlines()[-1] == said
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("asked", ["pian", "pian@" + "0" * 12])
 def test_a_pair_that_there_never_was_is_refused_with_the_nearest(staff: Staff, asked: str) -> None:
     none = staff("records", "find", "--shown", asked)
@@ -187,7 +183,6 @@ def test_a_pair_that_there_never_was_is_refused_with_the_nearest(staff: Staff, a
     assert none.stderr.decode().splitlines()[-1] == said
 
 
-@pytest.mark.proof
 def test_what_was_shown_names_its_release_and_who_approved_each_text(staff: Staff, filled: SqlRecords) -> None:
     approved = {
         "pair pain de": {"by": "Dr. Anna Berg, Dr. Bert Tal", "on": "2026-11-20"},
@@ -216,7 +211,6 @@ def test_what_was_shown_names_its_release_and_who_approved_each_text(staff: Staf
     assert staff("records", "find", "--shown", "costs").stdout == b"0 texts of 'costs' were shown\n"
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
@@ -288,7 +282,6 @@ def test_who_did_what_stands_in_the_log_without_any_name_of_patients(staff: Staf
     assert broken.stderr.startswith(b"klartext: the audit log is broken at line 2: its MAC is wrong")
 
 
-@pytest.mark.proof
 def test_what_was_erased_does_not_come_back_with_a_backup(staff: Staff, filled: SqlRecords, tmp_path: Path) -> None:
     old = StoredConversation("d" * 32, NOW - 40 * DAY, "de", "page", patient="pat-clara")
     filled.begin(old)

@@ -48,7 +48,6 @@ def _serving(records: SqlRecords, *ago: timedelta) -> None:
         SqlPresence(records.engine, None).beat(datetime.now(UTC) - each, prepared=1)
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_nothing_is_done_on_a_database_from_which_nobody_was_ever_served(
     staff: Callable[..., CompletedProcess[bytes]], tmp_path: Path, command: tuple[str, ...]
@@ -122,7 +121,6 @@ def test_what_is_wrong_with_a_database_is_told_apart_and_no_driver_is_quoted(tol
 LOOKING = (("stop", "list"), ("release", "list"), ("staff", "list"), ("staff", "trail"))
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("command", LOOKING, ids=" ".join)
 def test_who_looks_is_told_which_database_was_looked_at(
     staff: Callable[..., CompletedProcess[bytes]], records: SqlRecords, tmp_path: Path, command: tuple[str, ...]

@@ -238,7 +238,6 @@ def test_a_published_form_is_interviewed_without_a_line_too(
 TWO = form(item("a", "string", text="A?", required=True), item("b", "integer", text="B?"), language="en")
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize(
     ("answers", "more", "code", "status"),
     [
@@ -263,7 +262,6 @@ def test_what_is_said_decides_how_it_ends(
     assert written(tmp_path)["status"] == status
 
 
-@pytest.mark.proof
 def test_what_is_unusable_ends_in_one_line_and_exit_code_2(ask: Any, klartext: Run, tmp_path: Path) -> None:
     other = form(item("a", "hologram", text="A?"))
     cases = [
@@ -282,7 +280,6 @@ def test_what_is_unusable_ends_in_one_line_and_exit_code_2(ask: Any, klartext: R
         assert "Traceback" not in done.stderr.decode()
 
 
-@pytest.mark.proof
 def test_several_lines_fill_what_repeats_row_by_row_or_question_by_question(ask: Any, tmp_path: Path) -> None:
     group = item("g", "group", item("n", "string", text="N?"), item("m", "integer", text="M?"), text="G", repeats=True)
     asked = form(group, item("l", "string", text="L?", repeats=True), language="en")
@@ -329,7 +326,6 @@ def test_pain_in_the_breast_may_be_the_heart_and_is_asked_about_first(ask: Any, 
     assert values(written(tmp_path)["item"], "note") == ["Schmerzen an der Brust"]
 
 
-@pytest.mark.proof
 def test_the_words_are_those_of_the_exam_where_one_is_known(ask: Any, tmp_path: Path) -> None:
     note = form(item("note", "text", text="Was noch?"), language="de")
     lines = "note\tSchmerzen an der Brust\n"
@@ -375,7 +371,6 @@ def test_a_question_in_between_needs_no_trained_catalog_and_changes_nothing(
     assert not (tmp_path / "empty").exists()
 
 
-@pytest.mark.proof
 def test_the_language_is_that_of_the_form_unless_another_is_asked_for(ask: Any) -> None:
     assert EN["interview_begin"] in ask(TWO, "").stdout.decode()
     assert DE["interview_begin"] in ask({**TWO, "language": "de-CH"}, "").stdout.decode()
@@ -383,7 +378,6 @@ def test_the_language_is_that_of_the_form_unless_another_is_asked_for(ask: Any) 
     assert EN["interview_begin"] in ask({**TWO, "language": "fr"}, "").stdout.decode()
 
 
-@pytest.mark.proof
 def test_lines_that_were_never_used_are_named_without_their_text(ask: Any) -> None:
     done = ask(TWO, "a\tx\nb\t3\nb\tsecret\n")
 
@@ -391,7 +385,6 @@ def test_lines_that_were_never_used_are_named_without_their_text(ask: Any) -> No
     assert "secret" not in done.stderr.decode()
 
 
-@pytest.mark.proof
 def test_every_formula_and_extension_that_is_dropped_has_its_line_and_no_answer_is_in_it(ask: Any) -> None:
     def expression(name: str, text: str, language: str = "text/fhirpath") -> dict[str, Any]:
         return {"url": PREFIX + name, "valueExpression": {"language": language, "expression": text}}

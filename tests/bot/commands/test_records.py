@@ -119,7 +119,6 @@ def test_what_models_wrote_about_a_conversation_is_named_and_erased_with_it(
     assert (folders.of("c1"), len(folders.of("c2"))) == ([], 1)
 
 
-@pytest.mark.proof
 def test_what_models_wrote_about_a_conversation_of_another_database_is_erased_by_its_id(
     staff: Staff, records: SqlRecords, tmp_path: Path
 ) -> None:
@@ -150,7 +149,6 @@ def test_a_patient_who_deletes_a_conversation_deletes_what_models_wrote_about_it
     close_databases()
 
 
-@pytest.mark.proof
 def test_purging_says_what_goes_and_deletes_it(staff: Staff, records: SqlRecords) -> None:
     fill(records, "old", at=NOW - timedelta(days=8), word=WORD)
     fill(records, "young", at=NOW, word="Xaverl")
@@ -168,7 +166,6 @@ def test_purging_says_what_goes_and_deletes_it(staff: Staff, records: SqlRecords
     assert len(records.turns("young")) == 1
 
 
-@pytest.mark.proof
 def test_a_database_is_encrypted_by_three_commands(staff: Staff, tmp_path: Path, klartext: Run) -> None:
     records = SqlRecords.open(f"sqlite:///{tmp_path / 'klartext.db'}")
     fill(records, "c1", at=NOW, word=WORD)
@@ -203,7 +200,6 @@ def _running(records: SqlRecords, keys: str | None, *, ago_s: float = 0) -> SqlP
     return presence
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize(
     ("stored_with", "known", "what_to_do"),
     [
@@ -271,7 +267,6 @@ def test_a_service_gives_signs_of_life_until_it_stops(tmp_path: Path) -> None:
     records.close()
 
 
-@pytest.mark.proof
 def test_only_a_command_of_its_own_changes_the_schema(tmp_path: Path, klartext: Run) -> None:
     url = f"sqlite:///{tmp_path / 'klartext.db'}"
     records, config = SqlRecords.open(url), alembic_config()
@@ -290,7 +285,6 @@ def test_only_a_command_of_its_own_changes_the_schema(tmp_path: Path, klartext: 
     assert klartext("release", "list", environ=environ).returncode == 0
 
 
-@pytest.mark.proof
 def test_a_database_of_a_later_version_is_refused_by_name(tmp_path: Path, klartext: Run) -> None:
     url = f"sqlite:///{tmp_path / 'klartext.db'}"
     records = SqlRecords.open(url)

@@ -19,7 +19,6 @@ def department(tmp_path: Path, klartext: Run) -> Department:
     return Department(tmp_path, klartext)
 
 
-@pytest.mark.proof
 def test_a_release_is_made_activated_compared_and_taken_back(department: Department) -> None:
     assert "nobody approved it" in department.run("release", "make", department.exam, fails=True).stderr
     first = department.release()
@@ -79,7 +78,6 @@ def test_going_back_twice_does_not_lead_to_the_release_that_was_gone_back_from(d
     assert "Release 3@" in department.run("release", "rollback", "--to", "3").stdout
 
 
-@pytest.mark.proof
 def test_a_release_is_refused_for_what_lint_calls_an_error(department: Department) -> None:
     easy = "Unter Berücksichtigung untersuchungsspezifischer Gegebenheiten sind Schmerzempfindungen unwahrscheinlich."
     change_pairs(department.exam, "de", only="pain", easy_answer=easy)
@@ -110,7 +108,6 @@ def test_who_signed_what_is_listed(department: Department) -> None:
     assert "fr foreign_german" in word_by_word
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -140,7 +137,6 @@ def test_what_cannot_be_done_is_said_in_one_line(department: Department, argumen
     assert [line for line in before if not line.endswith(": no service has run on it yet.")] == []
 
 
-@pytest.mark.proof
 def test_a_release_whose_approvals_have_expired_is_not_put_into_force(department: Department) -> None:
     department.approve()
     department.run("release", "make", department.exam)

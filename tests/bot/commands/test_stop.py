@@ -125,7 +125,6 @@ def test_times_of_stops_are_those_of_the_place_everywhere(ward: Ward, tmp_path: 
     assert made.splitlines()[-1] == "Put it into force with `klartext release activate 2`."
 
 
-@pytest.mark.proof
 def test_a_pair_that_stays_stopped_is_told_once_with_its_languages() -> None:
     stop = Withdrawn(datetime(2026, 11, 26, 9, 0, tzinfo=UTC), "Anna", 1, frozenset())
     held = tuple((pair, language, stop) for language in ("de", "en") for pair in ("pain", "costs"))
@@ -140,7 +139,6 @@ def test_a_pair_that_stays_stopped_is_told_once_with_its_languages() -> None:
     assert "pain (de, en), withdrawn 2026-11-26 09:00 UTC by Anna" in told[0]
 
 
-@pytest.mark.proof
 def test_a_new_text_that_two_sign_ends_the_stop_loudly_and_going_back_keeps_it(ward: Ward) -> None:
     ward.run(*STOP)
     change_pairs(ward.exam, "de", only="pain", answer="Vier Stunden.")
@@ -180,7 +178,6 @@ def test_a_log_that_cannot_be_written_is_in_the_way_of_no_stop(ward: Ward) -> No
     assert "lacks" not in ward.run("stop", "list").stderr
 
 
-@pytest.mark.proof
 def test_a_chat_is_closed_though_there_is_no_place_for_the_log(ward: Ward) -> None:
     (ward.exam.parent / "file").write_text("", encoding="utf-8")
     ward.environ["KLARTEXT_AUDIT_LOG"] = str(ward.exam.parent / "file" / "audit.jsonl")
@@ -205,7 +202,6 @@ def test_a_stop_that_a_locked_database_does_not_take_stands_nowhere(ward: Ward) 
     assert ward.stops() == []
 
 
-@pytest.mark.proof
 def test_a_stop_that_is_killed_before_it_is_noted_is_in_force_and_its_line_is_made_good(ward: Ward) -> None:
     assert ward.ends(*STOP, before=KILLED_BEFORE_THE_LOG).returncode == -9
 
@@ -221,7 +217,6 @@ def _lose_the_stops(ward: Ward) -> None:
         connection.commit()
 
 
-@pytest.mark.proof
 def test_a_service_starts_with_the_stops_that_only_the_log_knows_and_says_what_to_run(ward: Ward) -> None:
     ward.run(*STOP)
     _lose_the_stops(ward)
