@@ -6,7 +6,8 @@ To encode all of them and to fit takes about twenty-five seconds of processor ti
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from bot.matching.red_flags import Examples, load_examples
 
@@ -25,6 +26,21 @@ RemarkTexts = Callable[[str], tuple[tuple[str, str, str], ...]]
 def few_of(texts: RemarkTexts) -> RemarkTexts:
     """Return what gives every twentieth text that remarks are learned from."""
     return lambda language: texts(language)[::20]
+
+
+@contextmanager
+def few_taught() -> Iterator[None]:
+    """Teach alarm and remarks with few examples meanwhile, in this process."""
+    import pytest  # commands that are taught few need none of it
+
+    from bot.matching import remarks, training
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(training, "load_examples", few_examples)
+        patched.setattr(training, "_known_examples", {})
+        patched.setattr(remarks, "remark_texts", few_of(remarks.remark_texts))
+        patched.setattr(remarks, "_known", {})
+        yield
 
 
 def teach_few_if_told() -> None:

@@ -16,24 +16,31 @@ from hypothesis import HealthCheck, settings
 from bot import Assistant, Catalog, load_catalog, locate
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.sql_records import SqlRecords
-from bot.matching import remarks as heard_remarks
-from bot.matching import training
 from bot.testing import HashEncoder, write_small_catalog
-from tests.alarm_examples import few_examples, few_of
-from tests.forking import COMMAND, Forking
+from tests.alarm_examples import few_taught
+from tests.forking import COMMAND, Forking, close_forking
+from tests.forking import forking as started_forking
 from tests.last_line import LastLine
 from tests.postgresql import running_postgresql
 from tests.trained_once import TRAINED, keep_what_is_trained
 
-# No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout.
-settings.register_profile(
-    "klartext",
-    deadline=None,
-    database=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-settings.load_profile("klartext")
+# No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout. Few examples
+# at every commit, and many with `make proof`, which asks for the other profile.
+for profile, number in (("commit", 20), ("proof", 100)):
+    settings.register_profile(
+        profile,
+        deadline=None,
+        database=None,
+        max_examples=number,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+settings.load_profile("commit")
+
+
+def examples(at_each_commit: int, with_proof: int) -> settings:
+    """Return how many examples of a costly property are tried, by profile."""
+    return settings(max_examples=with_proof if settings.get_current_profile_name() == "proof" else at_each_commit)
+
 
 LONGEST_S = 240  # a command
 
@@ -44,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(LastLine(config), "last-line")
     begun_here = TRAINED not in os.environ
     keep_what_is_trained()
+    config.add_cleanup(close_forking)
     if begun_here:
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(TRAINED), ignore_errors=True))
 
@@ -97,12 +105,10 @@ def small(small_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Assis
 
 
 @pytest.fixture
-def few_alarm_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_alarm_examples() -> Iterator[None]:
     """Teach the alarm with every fortieth example only, where many small catalogs are trained and none is judged by it."""
-    monkeypatch.setattr(training, "load_examples", few_examples)
-    monkeypatch.setattr(training, "_known_examples", {})
-    monkeypatch.setattr(heard_remarks, "remark_texts", few_of(heard_remarks.remark_texts))
-    monkeypatch.setattr(heard_remarks, "_known", {})
+    with few_taught():
+        yield
 
 
 @pytest.fixture
@@ -120,11 +126,9 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def forking() -> Iterator[Forking]:
+def forking() -> Forking:
     """What starts commands without importing them again."""
-    started = Forking()
-    yield started
-    started.close()
+    return started_forking()
 
 
 @pytest.fixture

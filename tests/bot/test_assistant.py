@@ -27,6 +27,7 @@ def _review(folder: Path, pair_id: str, review: dict[str, object]) -> None:
     path.write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_outside_sample_mode_drafts_are_never_shown(tmp_path: Path) -> None:
     folder = write_small_catalog(tmp_path / "catalog", languages=["de"], status="approved")
     _review(folder, "pain", {"status": "draft"})
@@ -39,6 +40,7 @@ def test_outside_sample_mode_drafts_are_never_shown(tmp_path: Path) -> None:
     assert not response.sample
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_an_expired_approval_is_not_shown_though_no_file_changed(tmp_path: Path) -> None:
     folder = write_small_catalog(tmp_path / "catalog", languages=["de"], status="approved")
     _review(folder, "pain", {"status": "approved", "valid_until": "2026-11-01"})

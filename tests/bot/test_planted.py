@@ -69,6 +69,7 @@ def _plant(copy: Path, planted: str = PLANTED) -> None:
     copy.write_text(json.dumps(content), encoding="utf-8")
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 @pytest.mark.parametrize("sample", [True, False])
 def test_planted_answers_are_never_shown(folder: Path, settings: Settings, sample: bool) -> None:
     before = _open(folder, settings).catalog("de")
@@ -132,6 +133,7 @@ def test_what_was_sealed_under_one_name_is_not_used_under_another(tmp_path: Path
     assert _open(first, settings).catalog("de").pairs == load_catalog(first, "de").pairs
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_outside_sample_mode_the_source_is_read_even_if_the_key_was_stolen(folder: Path, settings: Settings) -> None:
     catalog = _open(folder, settings).catalog("de")
     copies = settings.data / "catalogs"

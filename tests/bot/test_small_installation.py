@@ -52,12 +52,13 @@ ENTRIES = [Entry(entry_id(number), f"pair-{number % 7}", text) for number, text 
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("service")
     catalog = write_small_catalog(folder / "catalog", languages=["de"])
-    server = Server(folder, folder / "data", {FEW: "1"}, faults=REFUSED + TEACHES_FEW)
+    server = Server(folder, folder / "data", {FEW: "1"}, faults=REFUSED + TEACHES_FEW, fresh=True)
     server.start("--catalog", str(catalog))
     yield server
     server.stop()
 
 
+@pytest.mark.proof
 def test_one_process_teaches_and_serves_without_the_large_packages(server: Server) -> None:
     patient = Patient(server)
 
@@ -65,6 +66,7 @@ def test_one_process_teaches_and_serves_without_the_large_packages(server: Serve
     assert httpx.get(server.url + "/healthz").json()["status"] == "ready"
 
 
+@pytest.mark.proof
 def test_the_line_at_its_start_says_where_vectors_are(server: Server) -> None:
     assert "(sample mode, vectors in files, without the extra 'chroma')" in server.stdout()
 
@@ -139,6 +141,7 @@ def test_vectors_that_were_not_finished_are_not_there(tmp_path: Path) -> None:
     assert len(VectorFiles(place).index("texts", ENTRIES, encoder).vectors()) == encoder.encoded == len(TEXTS)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("arguments", "environ", "extra"),
     [

@@ -68,6 +68,7 @@ def test_a_printed_copy_holds_everything_on_numbered_pages_of_a4(
         assert flat(t[button]) not in text
 
 
+@pytest.mark.proof
 def test_the_button_prints_and_without_scripts_it_is_said_how(server: Server, open_page: OpenPage) -> None:
     for scripts in (True, False):
         visitor = Visitor(open_page(replace(PHONE, scripts=scripts)), server.url, "de").begin()
@@ -80,6 +81,7 @@ def test_the_button_prints_and_without_scripts_it_is_said_how(server: Server, op
             assert visitor.page.evaluate("window.printed")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "device", [PHONE, replace(DESKTOP, language="en", dark=True)], ids=["phone de", "desktop dark en"]
 )

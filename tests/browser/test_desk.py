@@ -101,6 +101,7 @@ def test_the_desk_says_by_itself_who_came_and_a_conversation_goes_on_without_rel
     assert page.locator("#desk-kept").input_value() == "Noch etwas"
 
 
+@pytest.mark.proof
 def test_a_message_that_comes_leaves_the_cursor_where_it_is_and_printing_shows_all_of_a_conversation(
     service: Server, open_page: OpenPage
 ) -> None:
@@ -153,6 +154,7 @@ def test_every_page_hears_of_a_new_call_in_title_badge_and_sound(service: Server
     assert page.locator('.menu [data-badge="menu_desk"].urgent').is_visible()
 
 
+@pytest.mark.proof
 def test_who_is_logged_out_while_typing_is_told_why_and_goes_on_where_they_were(
     service: Server, open_page: OpenPage
 ) -> None:

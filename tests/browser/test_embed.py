@@ -103,6 +103,7 @@ def web(request: pytest.FixtureRequest, browser: Browser, service: Server, tmp_p
         yield Web(folder, service, context)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("chat", [CHAT, NEAR], ids=["another site", "same domain"])
 @pytest.mark.parametrize("web", [DESKTOP, PHONE], indirect=True, ids=["desktop", "phone"])
 def test_a_whole_conversation_in_the_frame(web: Web, chat: str) -> None:
@@ -126,6 +127,7 @@ def test_a_whole_conversation_in_the_frame(web: Web, chat: str) -> None:
     frame.get_by_role("heading", name=t["ended_heading"]).wait_for()
 
 
+@pytest.mark.proof
 def test_the_cookie_is_partitioned_and_opens_nothing_outside_of_the_site(web: Web) -> None:
     page, t = web.page(tag="data-open"), LABELS["de"]
     frame = page.frame_locator("iframe")
@@ -141,6 +143,7 @@ def test_the_cookie_is_partitioned_and_opens_nothing_outside_of_the_site(web: We
     assert alone.get_by_label(t["consent_box"]).count() == 1  # it is asked to begin: nobody is known there
 
 
+@pytest.mark.proof
 def test_what_staff_write_reaches_a_frame(web: Web) -> None:
     page, t, member = web.page(tag="data-open"), LABELS["de"], Member(web.server)
     before = member.inbox().keys()
@@ -158,6 +161,7 @@ def test_what_staff_write_reaches_a_frame(web: Web) -> None:
     assert frame.locator("#log .of-staff .text").inner_text() == "Ich bin gleich bei Ihnen."
 
 
+@pytest.mark.proof
 def test_on_a_site_that_may_not_show_the_chat_there_is_no_button_that_does_nothing(web: Web) -> None:
     with web.context.expect_event("console") as said:
         page = web.page(tag="data-open", site=STRANGER)
@@ -169,6 +173,7 @@ def test_on_a_site_that_may_not_show_the_chat_there_is_no_button_that_does_nothi
     assert sum(line.startswith("Klartext:") for line in web.console) == 1
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("web", [DESKTOP, PHONE], indirect=True, ids=["desktop", "phone"])
 def test_the_button_can_be_used_by_keyboard_and_has_no_barriers(web: Web) -> None:
     page = web.page(tag='data-language="en" data-label="Ask us"')
@@ -202,6 +207,7 @@ def test_the_button_can_be_used_by_keyboard_and_has_no_barriers(web: Web) -> Non
     page.get_by_role("link", name="Weiter").click()  # what the full screen covered can be used again
 
 
+@pytest.mark.proof
 def test_forms_in_the_frame_are_ours_only(web: Web) -> None:
     """Another frame of the hospital's page is sent the cookie, too: what it posts is refused all the same."""
     page, t = web.page(tag="data-open"), LABELS["de"]
@@ -222,6 +228,7 @@ def test_forms_in_the_frame_are_ours_only(web: Web) -> None:
     assert [answer.status_code for answer in (elsewhere, no_token, ours)] == [403, 403, 303]
 
 
+@pytest.mark.proof
 def test_where_no_site_is_allowed_nothing_is_embedded(server: Server, service: Server) -> None:
     assert httpx.get(server.url + "/embed.js").status_code == 404
     framed = httpx.get(server.url, headers={"Host": CHAT, "Sec-Fetch-Dest": "iframe"})

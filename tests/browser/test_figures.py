@@ -42,6 +42,7 @@ def open_at(page: Page, staff: Staff, path: str) -> None:
     page.goto(f"{staff.url}{CONSOLE}{path}")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("device", [replace(DESKTOP, dark=True), replace(PHONE, width=390)], ids=["desktop", "phone"])
 def test_figures_are_tables_with_bars_that_everybody_can_read(
     staff: Staff, open_page: OpenPage, device: Device

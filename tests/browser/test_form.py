@@ -142,6 +142,7 @@ def test_no_page_of_the_form_has_barriers(server: Server, open_page: OpenPage, d
     check(visitor, "larger text")
 
 
+@pytest.mark.proof
 def test_what_is_wrong_gets_the_focus_and_its_links_lead_to_the_fields(server: Server, open_page: OpenPage) -> None:
     visitor = to_form(Visitor(open_page(DESKTOP), server.url, "de"))
     fill_in(visitor)
@@ -165,6 +166,7 @@ def test_what_is_wrong_gets_the_focus_and_its_links_lead_to_the_fields(server: S
     assert len(page.locator("#wrong li").all()) == 1
 
 
+@pytest.mark.proof
 def test_markup_that_a_patient_writes_stays_text(server: Server, open_page: OpenPage) -> None:
     visitor = to_form(Visitor(open_page(replace(PHONE, language="en")), server.url, "en"))
     markup = '"><img src=x onerror=alert(1)> & <b>bold</b>'

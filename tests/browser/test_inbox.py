@@ -41,6 +41,7 @@ def _log_in(page: Page, staff: Staff) -> None:
     page.wait_for_url(f"{staff.url}{CONSOLE}")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "device",
     [DESKTOP, replace(PHONE, dark=True), replace(DESKTOP, javascript=False, language="en")],
@@ -75,6 +76,7 @@ def test_a_question_is_confirmed_as_a_variant_on_every_device(
     assert any(str(device.width) in variant.text for variant in draft.pair.variants)
 
 
+@pytest.mark.proof
 def test_the_keyboard_chooses_decides_and_takes_back(staff: Staff, open_page: OpenPage) -> None:
     _fill(staff, "keys")
     inbox = staff.console.tools.inbox

@@ -100,6 +100,7 @@ def test_a_message_that_would_fill_the_screen_leaves_the_alarm_in_sight(
     assert heading["y"] < found["box"]["top"]
 
 
+@pytest.mark.proof
 def test_the_greeting_opens_at_its_top(server: Server, open_page: OpenPage) -> None:
     visitor = Visitor(open_page(SMALL), server.url, "de").begin()
 

@@ -36,6 +36,7 @@ def check(visitor: Visitor, where: str) -> None:
     assert visitor.page.title().strip(" –"), where
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "device",
     [
@@ -97,6 +98,7 @@ def test_the_interview_has_no_barriers(server: Server, open_page: OpenPage, devi
     check(visitor, "copy")
 
 
+@pytest.mark.proof
 def test_everything_can_be_reached_and_used_by_keyboard(server: Server, open_page: OpenPage) -> None:
     visitor = Visitor(open_page(DESKTOP), server.url, "de").open()
     page, focus = visitor.page, "document.activeElement"
@@ -133,6 +135,7 @@ def test_everything_can_be_reached_and_used_by_keyboard(server: Server, open_pag
     assert "Druck" in visitor.newest
 
 
+@pytest.mark.proof
 def test_a_screen_reader_hears_who_speaks_what_is_new_and_what_can_be_done(server: Server, open_page: OpenPage) -> None:
     visitor = Visitor(open_page(PHONE), server.url, "de").begin()
     visitor.say("Tut das weh?")
@@ -148,6 +151,7 @@ def test_a_screen_reader_hears_who_speaks_what_is_new_and_what_can_be_done(serve
     assert alarm.get_by_role("link").first.get_attribute("href") in ("tel:112", "tel:144")
 
 
+@pytest.mark.proof
 def test_without_motion_nothing_moves(server: Server, open_page: OpenPage) -> None:
     visitor = Visitor(open_page(replace(PHONE, reduced_motion=True)), server.url, "de").begin()
     visitor.say("Tut das weh?")
@@ -161,6 +165,7 @@ def test_without_motion_nothing_moves(server: Server, open_page: OpenPage) -> No
     assert visitor.page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
 
 
+@pytest.mark.proof
 def test_buttons_are_large_enough_to_hit(server: Server, open_page: OpenPage) -> None:
     visitor = Visitor(open_page(NARROW), server.url, "de").begin()
     visitor.say("Tut das weh?")
@@ -189,6 +194,7 @@ def test_both_ways_lead_to_the_same_conversation(server: Server, open_page: Open
     assert visitor.page.get_by_role("button", name=visitor.t["begin"]).count() == 1
 
 
+@pytest.mark.proof
 def test_what_is_typed_while_a_reply_is_on_its_way_stays_in_the_box_and_is_not_sent(
     server: Server, open_page: OpenPage
 ) -> None:

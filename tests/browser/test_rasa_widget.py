@@ -77,6 +77,7 @@ def site(server: Server) -> Iterator[str]:
     running.server_close()
 
 
+@pytest.mark.proof
 def test_a_public_widget_of_rasa_talks_to_our_channel_and_never_has_its_token(site: str, open_page: OpenPage) -> None:
     page = open_page(DESKTOP)
     seen: list[str] = []

@@ -23,6 +23,7 @@ def place(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.TempP
         yield started
 
 
+@pytest.mark.proof
 def test_a_patient_signs_in_at_the_hospital_and_chats(place: Place, open_page: OpenPage) -> None:
     visitor = Visitor(open_page(PHONE), place.server.url, "en")
     visitor.open(f"/smart/launch?iss={place.provider.fhir}&launch=visit")
@@ -48,6 +49,7 @@ def test_a_patient_signs_in_at_the_hospital_and_chats(place: Place, open_page: O
     assert (found.patient, found.booking) == ("P-4711", Booking("A-1", "O-2", "ACC-3"))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("device", [PHONE, replace(DESKTOP, language="en", dark=True)], ids=["de", "dark en"])
 def test_who_cancels_gets_a_page_without_barriers(place: Place, open_page: OpenPage, device: Device) -> None:
     visitor = Visitor(open_page(device), place.server.url, device.language).open("/smart/launch")

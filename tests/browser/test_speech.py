@@ -62,6 +62,7 @@ def visit(open_page: OpenPage, server: Server, device: Device, script: str) -> V
     return Visitor(page, server.url, device.language).begin()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("device", [GERMAN, ENGLISH], ids=["de", "en"])
 def test_an_answer_is_read_by_a_voice_of_the_device_until_it_is_pressed_again(
     server: Server, open_page: OpenPage, device: Device
@@ -88,6 +89,7 @@ def test_an_answer_is_read_by_a_voice_of_the_device_until_it_is_pressed_again(
     assert (second.inner_text(), page.evaluate("spoken.at(-1)")) == (t["read_aloud"], "cancelled")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("voices", ["[]", '[["de-DE", false]]', '[["en-GB", true]]'], ids=["none", "far", "foreign"])
 def test_without_a_voice_of_the_device_in_its_language_no_answer_can_be_read(
     server: Server, open_page: OpenPage, voices: str
@@ -99,6 +101,7 @@ def test_without_a_voice_of_the_device_in_its_language_no_answer_can_be_read(
     assert visitor.page.locator("button.voice").count() == 0
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("device", [GERMAN, ENGLISH], ids=["de", "en"])
 def test_what_is_dictated_on_the_device_stands_in_the_box_and_is_not_sent(
     server: Server, open_page: OpenPage, device: Device
@@ -121,6 +124,7 @@ def test_what_is_dictated_on_the_device_stands_in_the_box_and_is_not_sent(
     page.get_by_role("button", name=t["dictate"], exact=True).wait_for()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("script", [RECOGNITION % "[]", "delete window.SpeechRecognition; delete window.webkitSpeechRecognition"],
                          ids=["vendor only", "nothing"])  # fmt: skip
 def test_where_no_speech_is_recognised_on_the_device_nobody_can_dictate(
@@ -133,6 +137,7 @@ def test_where_no_speech_is_recognised_on_the_device_nobody_can_dictate(
     assert visitor.page.locator("button.dictate").count() == 0
 
 
+@pytest.mark.proof
 def test_where_the_vendor_hears_it_the_patient_is_told_first(vendors: Server, open_page: OpenPage) -> None:
     visitor = visit(open_page, vendors, GERMAN, RECOGNITION % "[]")
     page, t = visitor.page, visitor.t
@@ -156,6 +161,7 @@ def test_where_the_vendor_hears_it_the_patient_is_told_first(vendors: Server, op
     assert page.evaluate("started.length") == 2
 
 
+@pytest.mark.proof
 def test_where_the_device_can_do_it_the_vendor_is_not_asked(vendors: Server, open_page: OpenPage) -> None:
     visitor = visit(open_page, vendors, GERMAN, RECOGNITION % '["de-DE"]')
 
@@ -164,6 +170,7 @@ def test_where_the_device_can_do_it_the_vendor_is_not_asked(vendors: Server, ope
     assert visitor.page.evaluate("started") == [["de-DE", True]]
 
 
+@pytest.mark.proof
 def test_the_microphone_is_for_our_own_pages_only(vendors: Server) -> None:
     assert "microphone=(self)" in httpx.get(vendors.url).headers["permissions-policy"]
     assert "microphone=()" in httpx.get(vendors.url + "/healthz").headers["permissions-policy"]

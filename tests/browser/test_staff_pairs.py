@@ -33,6 +33,7 @@ def log_in(staff: Staff, page: Page, login: str) -> None:
     page.wait_for_url(f"**{CONSOLE}")
 
 
+@pytest.mark.proof
 def test_figures_come_while_typing_and_a_conflict_loses_nothing(staff: Staff, open_page: OpenPage) -> None:
     pair_id = staff.console.tools.candidate().base.catalogs["de"].pairs[0].id
     first, second = open_page(DESKTOP), open_page(PHONE)
@@ -64,6 +65,7 @@ def test_figures_come_while_typing_and_a_conflict_loses_nothing(staff: Staff, op
     assert pair.short_answer == "Ein anderer Satz."
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("device", [DESKTOP, PHONE, Device(1280, 900, dark=True)], ids=["desktop", "phone", "dark"])
 def test_every_page_is_without_barriers_and_fits_the_screen(staff: Staff, open_page: OpenPage, device: Device) -> None:
     pair_id = staff.console.tools.candidate().base.catalogs["de"].pairs[1].id

@@ -36,6 +36,7 @@ def log_in(page: Page, staff: Staff, login: str) -> None:
     page.wait_for_url(f"{staff.url}{CONSOLE}")
 
 
+@pytest.mark.proof
 def test_a_rater_labels_with_keys_alone(staff: Staff, open_page: OpenPage) -> None:
     run, page = make_run(staff, "keys"), open_page(DESKTOP)
     staff.person("rita", "rater")
@@ -68,6 +69,7 @@ def test_a_rater_labels_with_keys_alone(staff: Staff, open_page: OpenPage) -> No
     assert len(load_labels([path])) == 2
 
 
+@pytest.mark.proof
 def test_reasons_that_do_not_explain_a_verdict_are_hidden_and_taken_off(staff: Staff, open_page: OpenPage) -> None:
     run, page = make_run(staff, "fitting"), open_page(DESKTOP)
     staff.person("rita", "rater")
@@ -82,6 +84,7 @@ def test_reasons_that_do_not_explain_a_verdict_are_hidden_and_taken_off(staff: S
     assert not page.locator("[value=other-topic]").is_checked()
 
 
+@pytest.mark.proof
 @DEVICES
 def test_the_pages_have_no_barriers_and_fit_the_screen(staff: Staff, open_page: OpenPage, device: Device) -> None:
     name = f"wide-{device.width}"

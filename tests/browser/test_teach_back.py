@@ -30,6 +30,7 @@ def quizzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.kill()
 
 
+@pytest.mark.proof
 def test_a_patient_is_asked_on_a_telephone_whether_it_was_explained_well(quizzed: Server, open_page: OpenPage) -> None:
     page = open_page(PHONE)
     visitor = Visitor(page, quizzed.url, "de").begin()
@@ -57,6 +58,7 @@ def test_a_patient_is_asked_on_a_telephone_whether_it_was_explained_well(quizzed
     assert page.get_by_text(DE["teach_offer"]).count() == 1  # the first: never twice running
 
 
+@pytest.mark.proof
 def test_the_service_tells_and_counts_what_a_turn_was_to_a_quiz(quizzed: Server) -> None:
     with httpx.Client(base_url=quizzed.url) as client:
         begun = client.post("/api/v1/conversations", json={"consent": True, "language": "de"}).json()

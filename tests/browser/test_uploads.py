@@ -60,6 +60,7 @@ def taking(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.Temp
     running.kill()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "device",
     [

@@ -39,6 +39,7 @@ def department(tmp_path: Path, klartext: Run) -> Iterator[Department]:
     found.server.kill()
 
 
+@pytest.mark.proof
 def test_a_stop_reaches_pages_that_are_open(department: Department, open_page: OpenPage) -> None:
     url, pages = department.server.url, [open_page(device) for device in (PHONE, PHONE, DESKTOP)]
     folded, returned, waiting = (Visitor(page, url, "de").begin() for page in pages)

@@ -62,6 +62,7 @@ def test_an_unreachable_server_is_told_in_one_line(url: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.proof
 def test_a_server_and_an_embedded_store_live_in_one_process(url: str, tmp_path: Path) -> None:
     ChromaStore.server(url).index("beside", ENTRIES, HashEncoder())
 

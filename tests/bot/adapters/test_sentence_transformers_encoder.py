@@ -39,6 +39,7 @@ def encoder() -> Encoder:
     return make_encoder(f"sentence-transformers:{_model_folder()}", Settings(data=Path("unused")))
 
 
+@pytest.mark.proof
 def test_the_model_puts_the_same_meaning_near(encoder: Encoder) -> None:
     hurts, painful, costs = encoder.encode(["Does it hurt?", "Is it painful?", "How much does it cost?"])
 
@@ -46,6 +47,7 @@ def test_the_model_puts_the_same_meaning_near(encoder: Encoder) -> None:
     assert encoder.name == f"sentence-transformers:{_model_folder()}"
 
 
+@pytest.mark.proof
 def test_hostile_texts_get_unit_vectors(encoder: Encoder) -> None:
     vectors = encoder.encode(list(HOSTILE_TEXTS.values()))
 
@@ -53,10 +55,12 @@ def test_hostile_texts_get_unit_vectors(encoder: Encoder) -> None:
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-4)
 
 
+@pytest.mark.proof
 def test_no_text_gets_no_vector(encoder: Encoder) -> None:
     assert encoder.encode([]).shape[0] == 0
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("encoder")
 def test_a_folder_without_a_model_is_refused_with_the_next_command(tmp_path: Path) -> None:
     from bot.adapters.sentence_transformers_encoder import SentenceTransformersEncoder
@@ -65,6 +69,7 @@ def test_a_folder_without_a_model_is_refused_with_the_next_command(tmp_path: Pat
         SentenceTransformersEncoder(str(tmp_path))
 
 
+@pytest.mark.proof
 def test_without_the_extra_the_command_to_install_it_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", MISSING], capture_output=True, text=True, timeout=60, check=True)
 

@@ -24,7 +24,7 @@ SINCE, UNTIL = datetime(2026, 10, 24, tzinfo=VIENNA), datetime(2026, 10, 27, tzi
 NIGHT = datetime(2026, 10, 25, 0, 30, tzinfo=VIENNA)  # still the day before in UTC
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     url = f"sqlite:///{tmp_path / 'k.db'}"
     if request.param == "postgresql":

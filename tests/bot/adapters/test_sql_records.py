@@ -40,8 +40,8 @@ def records(url: str, cipher: TextCipher | None) -> Iterator[SqlRecords]:
     opened.close()
 
 
-def test_migrations_lead_from_nothing_to_the_tables_of_the_code(url: str) -> None:
-    engine = create_engine(url)
+def test_migrations_lead_from_nothing_to_the_tables_of_the_code(url_at_each_commit: str) -> None:
+    engine = create_engine(url_at_each_commit)
 
     migrate(engine)
 
@@ -88,13 +88,13 @@ def test_a_database_of_the_first_version_keeps_its_turns_and_flags(url: str) -> 
     records.close()
 
 
-def test_rows_survive_a_restart_and_a_second_migration(url: str) -> None:
-    first = SqlRecords.open(url)
+def test_rows_survive_a_restart_and_a_second_migration(url_at_each_commit: str) -> None:
+    first = SqlRecords.open(url_at_each_commit)
     first.begin(OPENED)
     first.add_turn(_turn("Quark?", number=1))
     first.close()
 
-    second = SqlRecords.open(url)
+    second = SqlRecords.open(url_at_each_commit)
 
     assert second.open_questions() == [_turn("Quark?", number=1)]
     assert second.conversation("c1") == OPENED

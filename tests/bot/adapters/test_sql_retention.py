@@ -82,6 +82,7 @@ def test_nothing_is_left_in_the_files_of_sqlite_while_others_have_them_open(tmp_
     records.close()
 
 
+@pytest.mark.proof
 def test_residue_is_reported_while_somebody_reads_all_the_time(tmp_path: Path) -> None:
     records = SqlRecords.open(f"sqlite:///{tmp_path / 'k.db'}?timeout=0.1")
     fill(records, "old", at=OLD, word=WORD)
@@ -158,6 +159,7 @@ def test_turns_of_the_first_version_without_a_conversation_go_too(records: SqlRe
     assert [turn.at for turn in records.open_questions()] == [YOUNG]
 
 
+@pytest.mark.proof
 def test_many_conversations_go_while_patients_write_and_nobody_loses_a_turn(records: SqlRecords) -> None:
     old = [f"c{number}" for number in range(450)]
     with records.engine.begin() as connection:

@@ -68,6 +68,7 @@ def test_a_server_that_knows_no_pages_ends_too(service: Service, tmp_path: Path,
     assert ["it gives 1000 of 2500 codes" in note for note in found.notes] == [True] * (mood == "same page")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("mood", "reason"),
     [

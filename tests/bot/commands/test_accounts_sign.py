@@ -81,6 +81,7 @@ def test_an_approver_signs_with_password_and_one_time_code(department: Office) -
     ]
 
 
+@pytest.mark.proof
 def test_a_file_that_was_edited_is_refused_by_the_name_of_its_line(department: Office) -> None:
     department.environ["KLARTEXT_APPROVALS"] = "accounts"
     for login in PASSWORDS:
@@ -121,6 +122,7 @@ def test_a_file_that_was_edited_is_refused_by_the_name_of_its_line(department: O
     assert json.loads(department.typed("release", "list", "--json").splitlines()[0])["names"] == "verified"
 
 
+@pytest.mark.proof
 def test_typed_names_are_told_loudly_and_may_be_forbidden(tmp_path: Path, klartext: Run) -> None:
     department = Office(tmp_path, klartext)
     department.release()

@@ -109,6 +109,7 @@ def test_over_long_and_hostile_questions_are_declined_not_fatal(klartext: Run) -
     assert all(len(record["candidates"]) >= 3 for record in records)
 
 
+@pytest.mark.proof
 def test_the_published_method_reports_cosines(klartext: Run, shipped: Assistant) -> None:
     canonical = shipped.catalog("de").pair("costs").question
 
@@ -143,6 +144,7 @@ def test_no_question_gives_no_record(klartext: Run) -> None:
     assert _records(klartext, stdin=b"\n\n  \n") == []
 
 
+@pytest.mark.proof
 def test_every_question_from_a_pipe_is_answered_as_it_comes(shipped_data: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", "from bot.commands.main import main; main()", "answer"],
@@ -163,6 +165,7 @@ def test_every_question_from_a_pipe_is_answered_as_it_comes(shipped_data: Path) 
     assert process.returncode == 0
 
 
+@pytest.mark.proof
 def test_a_reader_that_has_seen_enough_causes_no_complaint(shipped_data: Path) -> None:
     command = f"yes 'Tut das weh?' | head -n 50 | {sys.executable} -c 'from bot.commands.main import main; main()' answer | head -n 1"
 

@@ -14,6 +14,7 @@ from bot.settings import Settings
 from bot.testing import HashEncoder, write_small_catalog
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_a_catalog_without_calibration_questions_is_refused(tmp_path: Path) -> None:
     folder = write_small_catalog(tmp_path / "small", languages=["de"])
 
@@ -21,6 +22,7 @@ def test_a_catalog_without_calibration_questions_is_refused(tmp_path: Path) -> N
         list(calibration_report(folder, HashEncoder(), Settings(tmp_path / "data"), Limit()))
 
 
+@pytest.mark.proof
 def test_too_few_questions_for_the_limit_are_refused_with_the_number_needed(tmp_path: Path) -> None:
     folder = write_small_catalog(tmp_path / "small", languages=["de"])
     (folder / "calibration").mkdir()

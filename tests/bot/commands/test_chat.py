@@ -47,6 +47,7 @@ def _in_order(transcript: str, *texts: str) -> bool:
     return True
 
 
+@pytest.mark.proof
 def test_a_whole_conversation(shipped: Assistant, shipped_data: Path, tmp_path: Path) -> None:
     pain = shipped.catalog("de").pair("pain")
     costs = shipped.catalog("en").pair("costs")
@@ -85,6 +86,7 @@ def test_an_emergency_and_the_question_whether_it_is_one(
     assert shipped.answer("Druck auf der Brust", "de").decision == "urgent"
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("shipped")
 def test_bytes_that_are_no_text_do_not_end_the_conversation(shipped_data: Path, tmp_path: Path) -> None:
     database = tmp_path / "chat.db"

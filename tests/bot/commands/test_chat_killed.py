@@ -98,6 +98,7 @@ def test_a_chat_killed_after_every_question_goes_on_and_loses_nothing(folder: Pa
         assert answers(folder) == [f"Antwort {each}" for each in range(number + 1)]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("delay_s", [0.0, *(pytest.param(delay, marks=pytest.mark.proof) for delay in (0.01, 0.05))])
 def test_a_chat_killed_in_the_middle_of_a_turn_keeps_all_or_nothing_of_it(
     folder: Path, small_folder: Path, delay_s: float

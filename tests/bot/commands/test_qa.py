@@ -179,6 +179,7 @@ def test_inbox_scrubbed_shows_marks_for_personal_data_everywhere(personal: Path)
     assert result.stderr == "Scrubbed by rules, read before you use it.\n"
 
 
+@pytest.mark.proof
 def test_inbox_clusters_shows_a_line_a_group_with_the_pair_that_fits(personal: Path, few_alarm_examples: None) -> None:
     folder = write_small_catalog(personal / "catalog", languages=["de"])
     options = ("--scrubbed", "--clusters", "--catalog", folder, "--data", personal)
@@ -205,6 +206,7 @@ def test_scrub_reports_recall_by_kind_and_what_is_taken_from_clean_questions(tmp
     assert out.splitlines()[-1] == "2 questions without: 1 removals, 50.0 in 100 questions"
 
 
+@pytest.mark.proof
 def test_clusters_reports_on_a_file_of_questions_and_refuses_others(klartext: Run, tmp_path: Path) -> None:
     suite = tmp_path / "questions.jsonl"
     texts = [("park", "Wo kann ich parken?"), ("park", "wo parke ich"), ("dog", "Darf der Hund mit?")]

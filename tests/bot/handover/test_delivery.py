@@ -195,7 +195,7 @@ def fhir() -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def test_several_workers_deliver_each_red_flag_once(
     kind: str, fhir: str, tmp_path: Path, request: pytest.FixtureRequest, small: Assistant
 ) -> None:

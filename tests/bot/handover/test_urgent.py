@@ -223,7 +223,7 @@ def test_a_red_flag_that_arrived_unnoticed_is_not_written_again(records: SqlReco
     assert [each["status"] for each in server.tasks()] == ["completed"]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def test_each_red_flag_is_written_once_by_many_workers_and_through_interruptions(
     kind: str, records: SqlRecords, server: OddServer, request: pytest.FixtureRequest
 ) -> None:

@@ -16,6 +16,7 @@ from bot.testing import HOSTILE_TEXTS
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.random_forms import questionnaires
 from tests.bot.interview.resources import Json
+from tests.conftest import examples
 
 MOST_TURNS = 1500
 # Conditions that R4 and its validators read in different ways: the engine decides, the check lets both pass.
@@ -130,7 +131,7 @@ def test_a_kill_at_any_point_changes_nothing(questionnaire: Json, language: str,
     assert chat.said == unharmed.said or killed_before == len(said)
 
 
-@settings(max_examples=40)
+@examples(8, 40)
 @given(
     questionnaires(most=6), languages, st.lists(st.text(st.characters(exclude_categories=()), max_size=40), max_size=8)
 )

@@ -85,6 +85,7 @@ def walked(
     return chat, Length(len(asked), turns)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", PATIENTS)
 def test_the_length_of_the_interview_is_as_documented(name: str) -> None:
     told, expected = PATIENTS[name]
@@ -95,6 +96,7 @@ def test_the_length_of_the_interview_is_as_documented(name: str) -> None:
     assert length == expected
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", list(PATIENTS)[:2])
 def test_who_has_nothing_to_report_is_asked_few_questions(name: str) -> None:
     assert walked(PATIENTS[name][0])[1].questions <= MOST_WITH_NOTHING_TO_REPORT
@@ -108,6 +110,7 @@ NOTHING_IN_ENGLISH: Mapping[str, str | list[str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("language", "told"), [("de", {**NOTHING, **EARLIER}), ("en", NOTHING_IN_ENGLISH)])
 def test_plain_words_take_at_most_five_turns_for_four_questions(
     language: str, told: Mapping[str, str | list[str]]
@@ -119,6 +122,7 @@ def test_plain_words_take_at_most_five_turns_for_four_questions(
     assert length.turns <= 1.25 * length.questions
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_who_only_presses_buttons_needs_one_turn_a_question_and_one_for_the_summary(language: str) -> None:
     chat, asked, turns = Chat(mammography(), language), 0, 0
@@ -225,6 +229,7 @@ def test_nobody_else_is_told_of_devices() -> None:
     assert "Ausweis für das Gerät" not in heard_on_the_way(NOTHING)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("said", "code"),
     [("nein", "LA26683-5"), ("nein, bin zu alt", "LA26683-5"), ("trifft nicht zu", "LA4720-4"),

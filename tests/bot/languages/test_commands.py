@@ -52,6 +52,7 @@ def test_the_command_writes_every_file_with_the_english_beside_each_key(tmp_path
     assert line.startswith("klartext: The language 'it' is not complete: 13 files to be filled in, 0 problems.")
 
 
+@pytest.mark.proof
 def test_what_is_there_is_left_and_what_is_missing_is_one_line_each(tmp_path: Path) -> None:
     folder = copied(tmp_path)
     phrases = folder / "fr" / "phrases.yaml"
@@ -68,6 +69,7 @@ def test_what_is_there_is_left_and_what_is_missing_is_one_line_each(tmp_path: Pa
     assert "headline:" in phrases.read_text(encoding="utf-8")
 
 
+@pytest.mark.proof
 def test_a_complete_language_is_told_with_what_it_does_without(tmp_path: Path) -> None:
     done = run("qa", "language", "fr", LANGUAGES, data=tmp_path)
 
@@ -75,6 +77,7 @@ def test_a_complete_language_is_told_with_what_it_does_without(tmp_path: Path) -
     assert done.stdout.startswith(f"{LANGUAGES / 'fr'}: complete, without red_flag_lines.tsv, health.tsv")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("code", "line"), [("de", "is a language of the program"), ("fra", "'fra' is no language")])
 def test_what_is_no_further_language_is_refused(code: str, line: str, tmp_path: Path) -> None:
     done = run("qa", "language", code, tmp_path, data=tmp_path)
@@ -100,6 +103,7 @@ def test_lint_checks_the_language_beside_the_catalog(tmp_path: Path) -> None:
     assert "below 70" in sound.stdout  # by the French formula and what it asks for
 
 
+@pytest.mark.proof
 def test_questions_are_answered_in_french_and_another_language_is_refused(tmp_path: Path) -> None:
     catalog = only_french(tmp_path)
 
@@ -133,6 +137,7 @@ def _interview(tmp_path: Path, *options: str, lines: list[str]) -> tuple[subproc
     return done, json.loads(out.read_text(encoding="utf-8")) if out.exists() else None
 
 
+@pytest.mark.proof
 def test_an_interview_is_held_in_french(tmp_path: Path) -> None:
     done, response = _interview(
         tmp_path, "--lang", "fr", lines=["pregnant\tje crois que non", "age\tsoixante-deux ans", "last\tmars 2020"]
@@ -147,6 +152,7 @@ def test_an_interview_is_held_in_french(tmp_path: Path) -> None:
     assert "mars 2020" in done.stdout
 
 
+@pytest.mark.proof
 def test_an_interview_speaks_the_language_of_its_form_and_takes_skip_and_why_in_it(tmp_path: Path) -> None:
     done, response = _interview(
         tmp_path, lines=["pregnant\tpourquoi ?", "pregnant\toui", "age\tpasser", "last\tje ne sais pas"]
@@ -157,6 +163,7 @@ def test_an_interview_speaks_the_language_of_its_form_and_takes_skip_and_why_in_
     assert [item["linkId"] for item in response["item"] if "answer" in item] == ["pregnant"]
 
 
+@pytest.mark.proof
 def test_an_interview_in_a_language_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
     done, response = _interview(tmp_path, "--lang", "it", lines=["oui"])
 

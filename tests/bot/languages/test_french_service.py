@@ -78,6 +78,7 @@ def urgent_text(key: str) -> str:
     return str(said("emergency.yaml")["sentences"][key]).format(emergency="144", counsel="La Main Tendue 143")
 
 
+@pytest.mark.proof
 def test_patients_are_greeted_and_answered_in_french(server: Server) -> None:
     patient = Patient(server, language=None)  # `serve --lang fr`
 
@@ -89,6 +90,7 @@ def test_patients_are_greeted_and_answered_in_french(server: Server) -> None:
     assert "Non. La radiographie du thorax ne fait pas mal." in " ".join(texts(turn))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("text", "key"),
     [("Je n'arrive plus à respirer, aidez-moi", "urgent"), ("Je ne veux plus vivre", "urgent_suicide")],
@@ -100,6 +102,7 @@ def test_an_emergency_in_french_gets_the_french_emergency_text(text: str, key: s
     assert urgent_text(key) in texts(turn)
 
 
+@pytest.mark.proof
 def test_an_alarm_is_called_off_in_french(server: Server) -> None:
     patient = Patient(server)
     patient.say("Mon mari est inconscient")
@@ -110,6 +113,7 @@ def test_an_alarm_is_called_off_in_french(server: Server) -> None:
     assert any(each.startswith("Merci de me le dire.") for each in texts(turn))
 
 
+@pytest.mark.proof
 def test_what_no_pair_answers_is_offered_then_noted_and_too_much_is_declined_in_french(server: Server) -> None:
     patient = Patient(server)
 
@@ -124,6 +128,7 @@ def test_what_no_pair_answers_is_offered_then_noted_and_too_much_is_declined_in_
     assert texts(declined)[0].startswith("Je suis désolé, c'est trop long pour moi.")
 
 
+@pytest.mark.proof
 def test_the_language_is_switched_by_its_own_phrase_and_by_commands(server: Server) -> None:
     patient = Patient(server, language="de")
     assert patient.say("Wie lange dauert die Röntgenaufnahme?")["reply"]["language"] == "de"
@@ -137,6 +142,7 @@ def test_the_language_is_switched_by_its_own_phrase_and_by_commands(server: Serv
     assert again["reply"]["language"] == "fr"
 
 
+@pytest.mark.proof
 def test_thanks_in_french_get_a_kind_word_and_no_leaflet(server: Server) -> None:
     turn = Patient(server).say("merci beaucoup, bonne journée")
 
@@ -144,6 +150,7 @@ def test_thanks_in_french_get_a_kind_word_and_no_leaflet(server: Server) -> None
     assert texts(turn) == [said("interface.yaml")["goodbye"]]
 
 
+@pytest.mark.proof
 def test_the_page_is_in_french_with_the_number_of_the_country(server: Server) -> None:
     page = httpx.get(f"{server.url}/", headers={"Accept-Language": "fr-CH, de;q=0.5"}).text
     chosen = httpx.get(f"{server.url}/?language=de").text
@@ -157,6 +164,7 @@ def test_the_page_is_in_french_with_the_number_of_the_country(server: Server) ->
     assert 'value="fr" lang="fr">Français</button>' in chosen
 
 
+@pytest.mark.proof
 def test_a_language_that_is_none_is_refused_by_the_api(server: Server) -> None:
     url = f"{server.url}/api/v1/conversations"
 
@@ -165,10 +173,12 @@ def test_a_language_that_is_none_is_refused_by_the_api(server: Server) -> None:
     assert answers == [422, 422, 422]
 
 
+@pytest.mark.proof
 def test_what_the_sample_does_without_is_logged_once(server: Server) -> None:
     assert server.stderr().count("language fr: without red_flag_lines.tsv, health.tsv") == 1
 
 
+@pytest.mark.proof
 def test_a_service_whose_language_lacks_its_rules_ends_in_one_line(tmp_path: Path) -> None:
     folder = copied(tmp_path)
     (folder / "fr" / "red_flags.yaml").unlink()
@@ -199,6 +209,7 @@ def test_who_writes_german_to_a_french_department_is_told_in_german_what_it_spea
     assert "144" in told.fixed.text
 
 
+@pytest.mark.proof
 def test_an_emergency_in_german_is_heard_in_a_french_department(french: Assistant) -> None:
     told = french.answer("Hilfe, ich bekomme keine Luft mehr")
 
@@ -207,6 +218,7 @@ def test_an_emergency_in_german_is_heard_in_a_french_department(french: Assistan
     assert told.fixed.text.startswith("Das kann ein Notfall sein. Rufen Sie jetzt 144 an.")
 
 
+@pytest.mark.proof
 def test_the_first_language_must_be_one_of_the_catalog(tmp_path: Path) -> None:
     settings = replace(Settings.from_environment({}, data=tmp_path), languages=LANGUAGES, first_language="en")
 
@@ -254,6 +266,7 @@ def test_a_release_holds_the_language_and_is_served_from_it_whatever_lies_on_the
     records.close()
 
 
+@pytest.mark.proof
 def test_another_text_of_a_language_takes_its_approval_and_is_told_as_a_difference(tmp_path: Path) -> None:
     exam, languages = only_french(tmp_path), copied(tmp_path)
     signed = _gathered(exam, languages)

@@ -23,6 +23,7 @@ from bot.testing import HashEncoder, write_small_catalog
 from bot.text import NearCopies
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_general_background_is_plenty_and_has_no_near_copies_of_the_test_questions(language: str) -> None:
     texts = general_background(language)
@@ -83,6 +84,7 @@ def test_general_background_that_a_pair_answers_is_not_learned(tmp_path: Path) -
     assert all(answer.score > 0.5 for answer in found)
 
 
+@pytest.mark.proof
 def test_the_nearest_texts_of_the_index_are_those_of_exact_search(shipped: Assistant) -> None:
     catalog = shipped.catalog("en")
     texts = [pair.question for pair in catalog.pairs] + [v.text for pair in catalog.pairs for v in pair.variants]

@@ -31,7 +31,7 @@ from tests.bot.release.exams import NOW, UNTIL, Site, change_pairs, gather, sign
 from tests.postgresql import emptied
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def releases(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlReleases]:
     if request.param == "sqlite":
         records = SqlRecords.open(f"sqlite:///{tmp_path / 'records.db'}")

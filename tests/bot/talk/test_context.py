@@ -127,6 +127,7 @@ def test_a_question_that_stands_alone_is_answered_as_ever(shipped: Assistant, te
     assert after.decided == alone.decided
 
 
+@pytest.mark.proof
 def test_calibration_questions_come_to_the_same_after_another_answer(shipped: Assistant) -> None:
     questions = [each for each in shipped.catalog("de").calibration if each.pair_id not in (None, "pain")][::40]
     alone = [_react(shipped, State("de"), each.text) for each in questions]

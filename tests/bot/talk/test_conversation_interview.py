@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 
@@ -24,6 +24,7 @@ from bot.sentences.reply import SENTENCES, Reply
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import Interviewer
 from tests.bot.interview.resources import Json, form, item
+from tests.conftest import examples
 from tests.shipped_texts import SAID
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
@@ -409,7 +410,7 @@ def test_a_form_that_cannot_be_asked_is_refused_when_the_chat_opens(open_chat: C
         open_chat(form(item("q", "hologram", text="?")))
 
 
-@settings(max_examples=40)
+@examples(12, 40)
 @given(
     st.lists(
         st.text(st.characters(exclude_categories=()), max_size=30)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -17,6 +15,7 @@ import httpx
 import yaml
 
 from bot.resources import data_folder
+from tests.forking import COMMAND, Forked, forking, in_a_fresh_process
 
 START_S = 120
 CHANNEL_TOKEN = "a-token-for-the-tests-of-the-channel"
@@ -43,11 +42,22 @@ class Server:
         *,
         faults: str = "",
         host: str = "127.0.0.1",
+        fresh: bool = False,
     ) -> None:
-        """`faults`: code that the process runs first, for what goes wrong inside it; `host`: where it listens."""
+        """Say where it runs.
+
+        Args:
+            folder: For its database and its logs.
+            data: Its data folder.
+            environ: Settings beside the usual ones.
+            faults: Code that the process runs first, for what goes wrong inside it.
+            host: Where it listens.
+            fresh: Whether that code runs before anything is imported.
+        """
         self._folder = folder
         self._host = host
-        self._code = f"{faults}\nfrom bot.commands.main import main; main()"
+        code = f"{faults}\n{COMMAND}"
+        self._code = in_a_fresh_process(code) if fresh else code
         database = f"sqlite:///{folder / 'klartext.db'}"
         self._environ = {
             **os.environ,
@@ -58,7 +68,7 @@ class Server:
             "KLARTEXT_TURNS_PER_MINUTE": "100000",
             **(environ or {}),
         }
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Forked | None = None
         self._port = "0"
         self._before = 0  # of its output, that of earlier starts
         self.url = ""
@@ -70,14 +80,12 @@ class Server:
 
     def begin(self, *options: str, sample: bool = True) -> None:
         """Start it without waiting for anything."""
-        self._before, where = len(self.stdout()), ("--host", self._host, "--port", self._port)
-        with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", self._code, "serve", *["--sample"] * sample, *where, *options],
-                stdout=out,
-                stderr=err,
-                env=self._environ,
-            )
+        self._before = len(self.stdout())
+        arguments = ["serve", *["--sample"] * sample, "--host", self._host, "--port", self._port, *options]
+        out_file, err_file = self._folder / "out", self._folder / "err"
+        with out_file.open("ab") as out, err_file.open("ab") as err, open(os.devnull, "rb") as nothing:
+            streams = [nothing.fileno(), out.fileno(), err.fileno()]
+            self._process = forking().start(arguments, streams, environ=self._environ, code=self._code)
 
     def wait_until_ready(self, until: Callable[[], object] | None = None) -> None:
         """Wait for what was begun; `until`: for something else."""

@@ -137,6 +137,7 @@ def test_a_service_under_way_raises_no_alert(ward: Server, tmp_path: Path) -> No
     assert (_health(ward)["delivery"], _health(ward)["oldest_urgent_s"]) == ("ok", 0.0)
 
 
+@pytest.mark.proof
 def test_each_way_a_server_fails_red_flags_is_told_by_its_cause(
     ward: Server, fhir: OddServer, hook: Sink, tmp_path: Path
 ) -> None:
@@ -178,6 +179,7 @@ def test_each_way_a_server_fails_red_flags_is_told_by_its_cause(
     _until(lambda: not names(firing(scrape(ward.url))) & {"KlartextRedFlagsLate", "KlartextFhirRefuses"})
 
 
+@pytest.mark.proof
 def test_a_conversation_that_cannot_be_handed_over_counts_though_it_is_not_in_the_outbox(
     ward: Server, tmp_path: Path
 ) -> None:
@@ -256,6 +258,7 @@ def alone(
     running.kill()
 
 
+@pytest.mark.proof
 def test_a_service_that_starts_is_not_ready(alone: tuple[Server, Scrape]) -> None:
     server, first = alone
 
@@ -263,6 +266,7 @@ def test_a_service_that_starts_is_not_ready(alone: tuple[Server, Scrape]) -> Non
     _until(lambda: "KlartextNotReady" not in names(firing(scrape(server.url))))
 
 
+@pytest.mark.proof
 def test_what_cannot_be_deleted_is_told_at_once_and_again_after_two_days(
     alone: tuple[Server, Scrape], tmp_path: Path
 ) -> None:
@@ -327,6 +331,7 @@ def test_a_client_that_gets_no_token_and_a_real_server_that_is_gone_are_told(
     server.kill()
 
 
+@pytest.mark.proof
 def test_contacts_that_were_not_told_count_by_channel_and_reason() -> None:
     metrics, notice = Metrics(), Notice("c", "urgent", 1, "http://127.0.0.1/staff/inbox")
     with webhook() as hook, mail_server() as mail:
@@ -351,6 +356,7 @@ def test_contacts_that_were_not_told_count_by_channel_and_reason() -> None:
     }
 
 
+@pytest.mark.proof
 def test_every_alert_is_caused_by_a_test() -> None:
     here = Path(__file__)
     files = (here, here.parent / "test_workers.py", here.parent / "test_editions.py")
@@ -363,6 +369,7 @@ def _metrics_in(text: str) -> set[str]:
     return {re.sub(r"_(bucket|count|sum)$", "", name) for name in re.findall(r"\bklartext_[a-z_]+", text)}
 
 
+@pytest.mark.proof
 def test_every_metric_that_rules_and_dashboard_name_exists_and_every_rule_says_what_to_do() -> None:
     exposed = Metrics().as_text().decode()
     exist = {re.sub(r"_total$", "", name) for name in re.findall(r"# TYPE (\S+) ", exposed)}
@@ -381,6 +388,7 @@ def test_every_metric_that_rules_and_dashboard_name_exists_and_every_rule_says_w
         assert rule["annotations"]["runbook"] == f"docs/operations.md#{alert.lower()}"
 
 
+@pytest.mark.proof
 def test_prometheus_takes_the_rules() -> None:
     program = promtool()
     if program is None:

@@ -39,12 +39,14 @@ def _try(server: Server, folder: Path, *options: str, config: Path | None = None
     return done.stdout
 
 
+@pytest.mark.proof
 def test_strangers_get_documented_answers_only(server: Server, tmp_path: Path) -> None:
     said = _try(server, tmp_path)
 
     assert "Tested: 11" in said
 
 
+@pytest.mark.proof
 def test_who_has_a_token_gets_documented_answers_only(server: Server, tmp_path: Path) -> None:
     patient = Patient(server)
     patient.say("Tut das weh?")

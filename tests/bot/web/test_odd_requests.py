@@ -90,6 +90,7 @@ def on_postgresql(
     running.kill()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("turn", ["\x00", "a\x00b", "ü", "x" * 65, "a b", "a\n", "", "\ud800"])
 @pytest.mark.parametrize("address", ["/chat", "/feedback"])
 def test_no_turn_id_breaks_postgresql(on_postgresql: Server, address: str, turn: str) -> None:
@@ -105,6 +106,7 @@ def test_no_turn_id_breaks_postgresql(on_postgresql: Server, address: str, turn:
     assert "112" in refused.text
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("text", ["Tut\x00 das weh?", "\ud800 weh?", "\x00"])
 def test_no_text_breaks_postgresql(on_postgresql: Server, text: str) -> None:
     base = on_postgresql.url + "/api/v1/conversations"

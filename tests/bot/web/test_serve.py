@@ -74,6 +74,7 @@ SECRETS = [
 ]
 
 
+@pytest.mark.proof
 def test_nothing_a_patient_wrote_is_logged(own_server: Server) -> None:
     patient = Patient(own_server)
     for number, secret in enumerate(SECRETS):
@@ -119,6 +120,7 @@ def test_nothing_a_patient_wrote_is_logged(own_server: Server) -> None:
     assert patient.token not in output
 
 
+@pytest.mark.proof
 def test_metrics_count_by_decision_and_route(own_server: Server) -> None:
     patient = Patient(own_server)
     patient.say("Tut das weh?")
@@ -160,6 +162,7 @@ def test_who_asks_too_often_is_told_to_wait(own_server: Server) -> None:
     assert httpx.get(own_server.url + "/healthz").status_code == 200
 
 
+@pytest.mark.proof
 def test_a_port_in_use_is_told_in_one_line(klartext: Run, server: Server) -> None:
     port = server.url.rsplit(":", 1)[1]
 
@@ -178,6 +181,7 @@ def test_drafts_are_not_served_outside_sample_mode(klartext: Run) -> None:
     assert b"try the sample with `--sample`" in done.stderr
 
 
+@pytest.mark.proof
 def test_other_commands_do_not_import_the_web(klartext: Run) -> None:
     before = "import atexit; atexit.register(lambda: print(*(m for m in ('fastapi', 'uvicorn', 'bot.web') if m in sys.modules)))"
 

@@ -74,6 +74,7 @@ def test_a_red_flag_is_a_task_at_once_and_an_ordinary_question_waits(service: Se
     assert patient.id not in service.stderr()
 
 
+@pytest.mark.proof
 def test_a_red_flag_outlives_an_outage_and_a_kill_and_blocks_no_turn(service: Server, proxy: FaultyProxy) -> None:
     proxy.faults += ["broken"] * 100
     patient = Patient(service)
@@ -101,6 +102,7 @@ def test_a_red_flag_outlives_an_outage_and_a_kill_and_blocks_no_turn(service: Se
     assert service.stop() == -15
 
 
+@pytest.mark.proof
 def test_it_stops_at_once_while_the_server_keeps_it_waiting(service: Server, proxy: FaultyProxy) -> None:
     proxy.retry_after = "50"
     proxy.faults += ["busy"] * 100

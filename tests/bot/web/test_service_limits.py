@@ -106,6 +106,7 @@ def test_a_body_that_hides_its_size_is_cut_off(server: Server) -> None:
     assert refused.status_code == 413
 
 
+@pytest.mark.proof
 def test_bytes_that_trickle_do_not_hold_a_connection(server: Server) -> None:
     head = b"POST /api/v1/conversations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
     started_s = time.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ ALL = sorted(path for path in BOT.rglob("*.py") if "_data" not in path.parts)
 PARTS = {"Content", "SiteText", "Interface", "FormText", "Entry"}
 # Makes parts from what is approved; reads them back from storage. The guard checks them all.
 MAKERS = {"sentences/reply.py", "talk/stored_reply.py"}
-SHOWN = {"PartView", "ChoiceView", "ChannelReply", "Button"}
+SHOWN = {"PartView", "ChoiceView", "Bubble", "ChannelReply", "Button"}
 # What a request may bring in. Nothing of it may get into a text that goes out.
 PATIENTS = {"said", "message", "comment", "question", "body", "sender", "text"}
 
@@ -27,22 +28,29 @@ def _name(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
+@cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: str(path.relative_to(BOT)))
-def test_only_the_module_of_the_guard_makes_parts_of_replies(path: Path) -> None:
-    made = {_name(call) for call in _calls(_tree(path))} & PARTS
-    imported = {
+def test_only_the_module_of_the_guard_makes_parts_of_replies() -> None:
+    made = {str(path.relative_to(BOT)): _made(path) for path in ALL}
+
+    assert {name for name, parts in made.items() if parts & _imported(BOT / name)} - MAKERS == set()
+    assert made["sentences/reply.py"] >= {"Content", "Interface", "FormText"}
+
+
+def _made(path: Path) -> set[str]:
+    return {_name(call) for call in _calls(_tree(path))} & PARTS
+
+
+def _imported(path: Path) -> set[str]:
+    return {
         alias.name
         for node in ast.walk(_tree(path))
         if isinstance(node, ast.ImportFrom) and node.module == "bot.sentences.reply"
         for alias in node.names
     }
-
-    assert not made & imported or str(path.relative_to(BOT)) in MAKERS
-    assert path.name != "reply.py" or made >= {"Content", "Interface", "FormText"}
 
 
 @pytest.mark.parametrize("path", WEB, ids=lambda path: str(path.relative_to(BOT)))
@@ -51,6 +59,9 @@ def test_what_the_web_shows_of_a_reply_is_the_text_of_a_part_as_it_is(path: Path
         if path.name == "offers.py":  # buttons of the page: texts of parts, and labels
             label = ast.unparse(call.args[0])
             assert label in {"part.text", "part.label.text", "text"} or label.startswith("labels["), label
+            continue
+        if _name(call) == "ChannelReply":  # a bubble with the name of whom it is for
+            assert {word.arg or ast.unparse(word.value) for word in call.keywords} == {"recipient_id", "dict(each)"}
             continue
         texts = [word.value for word in call.keywords if word.arg in {"text", "title", "payload"}]
         assert texts

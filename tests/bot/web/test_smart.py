@@ -256,6 +256,7 @@ def test_a_launch_that_was_altered_or_is_too_old_is_refused(place: Place) -> Non
     assert open_(browser, address).url.path == "/", "what others tried has not used it up"
 
 
+@pytest.mark.proof
 def test_a_provider_that_never_answers_is_not_waited_for(place: Place) -> None:
     browser = place.browser()
     address = _callback_of(browser, place)
@@ -337,6 +338,7 @@ def test_what_else_has_to_be_set_is_said_before_anything_starts(klartext: Run, m
     assert done.stderr.count(b"\n") == 1
 
 
+@pytest.mark.proof
 def test_who_lacks_the_extra_is_told_at_the_start(klartext: Run) -> None:
     environ = environ_for(OidcServer("http://127.0.0.1:1"), 1)
 

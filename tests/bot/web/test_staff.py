@@ -522,6 +522,7 @@ def test_off_as_by_default_the_sentence_is_the_honest_one_and_there_is_no_staff_
     assert "staff" not in patient.request("GET").json()
 
 
+@pytest.mark.proof
 def test_who_listens_to_others_than_this_machine_is_refused_staff_calls(shipped_data: Path, tmp_path: Path) -> None:
     environ = {
         "KLARTEXT_DATA": str(shipped_data),

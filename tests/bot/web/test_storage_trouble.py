@@ -126,6 +126,7 @@ def test_a_damaged_index_or_head_is_made_anew(what: str, small_folder: Path, tmp
     assert done.stdout == "pain\n", done.stderr
 
 
+@pytest.mark.proof
 def test_an_index_that_cannot_be_made_ends_the_service_in_one_line(
     klartext: Run, small_folder: Path, tmp_path: Path
 ) -> None:

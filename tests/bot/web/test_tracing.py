@@ -135,6 +135,7 @@ def test_traces_go_to_a_protected_address_only(klartext: Run, tmp_path: Path) ->
     assert (done.returncode, done.stderr.decode().count("klartext: KLARTEXT_OTLP_URL")) == (2, 1)
 
 
+@pytest.mark.proof
 def test_without_its_packages_tracing_names_the_extra(klartext: Run, tmp_path: Path) -> None:
     done = klartext(
         *("serve", "--sample", "--port", "0", "--data", tmp_path),

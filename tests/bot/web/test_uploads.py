@@ -462,6 +462,7 @@ def test_a_browser_without_script_takes_a_file_out(taking: Server, language: str
     browser.client.close()
 
 
+@pytest.mark.proof
 def test_where_the_form_wants_none_of_the_sites_kinds_there_is_no_field(shipped_data: Path, tmp_path: Path) -> None:
     asked = tmp_path / "form.json"
     sound = item(

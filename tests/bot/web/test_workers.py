@@ -128,6 +128,7 @@ def test_workers_end_with_the_service(two: Server, small_folder: Path) -> None:
     _until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("environ", "missing"),
     [
@@ -155,6 +156,7 @@ def test_workers_that_cannot_share_are_refused_in_one_line(
     assert done.stdout == b""
 
 
+@pytest.mark.proof
 def test_a_worker_that_cannot_start_says_why_once(klartext: Run, chroma: str) -> None:
     environ = {
         "KLARTEXT_DATABASE_URL": "postgresql+psycopg://u@127.0.0.1:1/k",

@@ -20,6 +20,7 @@ from harness.commands.advice import misses_tables
 from harness.patients.suites import Suite
 from harness.running.run import Run, run_suite
 from harness.systems.system import InProcess
+from tests.alarm_examples import few_taught
 from tests.harness.authored import write_authored_catalog, write_authored_suite
 
 Command = Callable[..., CompletedProcess[str]]
@@ -49,7 +50,10 @@ def assistant(folder: Path) -> Assistant:
     costs = next(pair for pair in document["pairs"] if pair["id"] == "costs")
     costs["variants"].append({"text": "tut das Pressen arg weh?"})
     (catalog / "de.yaml").write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
-    return Assistant.open(catalog, data=folder / "data", encoder=HashEncoder(), sample=True, languages=["de"])
+    opened = Assistant.open(catalog, data=folder / "data", encoder=HashEncoder(), sample=True, languages=["de"])
+    with few_taught():
+        opened.prepare()
+    return opened
 
 
 @pytest.fixture(scope="module")

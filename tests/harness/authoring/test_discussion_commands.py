@@ -54,6 +54,7 @@ def fhir() -> Iterator[str]:
         yield base
 
 
+@pytest.mark.proof
 def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_between(tmp_path: Path) -> None:
     out = tmp_path / "pain"
     first = author("discuss", "pair", "pain", "--out", out, "--answers", PAIR / "discussion.jsonl")
@@ -94,6 +95,7 @@ def test_a_recorded_discussion_of_a_pair_is_replayed_and_a_curator_decides_in_be
     assert "1 prompt in" in again.output
 
 
+@pytest.mark.proof
 def test_each_line_can_be_decided_on_the_screen(tmp_path: Path) -> None:
     options = ["--out", str(tmp_path / "pain"), "--review", "--answers", str(PAIR / "discussion.jsonl")]
     done = author("discuss", "pair", "pain", *options, typed="n\n" * 3 + "y\n" * 4 + "n\n" * 2 + "y\n" * 3)
@@ -255,6 +257,7 @@ def test_the_recorded_open_answers_print_exact_and_similar_before_and_after(tmp_
     ]
 
 
+@pytest.mark.proof
 def test_an_english_pair_is_discussed_as_recorded(tmp_path: Path) -> None:
     folder = RECORDED / "discussion-pair-en"
     asked = ("discuss", "pair", "pain", "--lang", "en", "--out", tmp_path / "pain", "--accept", "2,4,5,7,8,9,10")
@@ -341,6 +344,7 @@ def test_filled_forms_of_a_discussion_are_counted(summarised: Path) -> None:
     assert "Initial" not in page
 
 
+@pytest.mark.proof
 def test_a_live_model_discusses_until_it_stops(tmp_path: Path) -> None:
     def reply(messages: Sequence[Mapping[str, str]]) -> str:
         task = messages[-1]["content"]
@@ -570,6 +574,7 @@ def test_a_line_that_is_not_on_the_scratchpad_is_refused_and_nothing_is_lost(tmp
     assert _result(tmp_path / "p")["final"] == _result(tmp_path / "p")["initial"]
 
 
+@pytest.mark.proof
 def test_a_folder_of_other_work_is_not_overwritten(summarised: Path) -> None:
     refused = author("discuss", "pair", "pain", "--out", summarised)
 

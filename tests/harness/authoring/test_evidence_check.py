@@ -80,6 +80,7 @@ def test_a_refusal_to_check_marks_every_sentence(tmp_path: Path) -> None:
     assert page.count("**(unchecked)**") == 3
 
 
+@pytest.mark.proof
 def test_a_draft_without_the_check_says_that_nobody_checked_it(tmp_path: Path) -> None:
     _draft(tmp_path, "--without", "support")
     code, output = _draft(tmp_path, "--without", "support", answers={_waiting(tmp_path): json.dumps(WRITTEN)})
@@ -88,6 +89,7 @@ def test_a_draft_without_the_check_says_that_nobody_checked_it(tmp_path: Path) -
     assert "**3 sentences were not checked: `--without support` leaves the check out.**" in output
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "answer",
     [
@@ -101,6 +103,7 @@ def test_verdicts_are_read_as_marks_and_amid_prose(answer: str) -> None:
     assert Verdicts(3, "Ja", "Nein")(answer) == [True, False, False]
 
 
+@pytest.mark.proof
 def test_of_two_incomplete_answers_a_doubt_counts() -> None:
     read = Verdicts(4, "Ja", "Nein")
     for answer in ("1: Ja\n2: Nein", "1: Nein\n2: Ja\n3: Ja"):
@@ -109,11 +112,13 @@ def test_of_two_incomplete_answers_a_doubt_counts() -> None:
     assert read.so_far == [False, False, True, None]
 
 
+@pytest.mark.proof
 def test_numbers_and_words_of_prose_are_no_verdicts() -> None:
     with pytest.raises(Unusable):
         Verdicts(2, "Ja", "Nein")("Von 2 Sätzen ist 1 belegt. Nein, 2024 noch nicht. Ja.")
 
 
+@pytest.mark.proof
 def test_segments_written_as_text_count_and_what_is_missing_ends_the_draft(tmp_path: Path) -> None:
     _draft(tmp_path, "--without", "support")
     cited = {**WRITTEN, "answer": [{"text": "Zwei Platten halten die Brust.", "segments": ["1"]}]}
@@ -132,6 +137,7 @@ def test_segments_written_as_text_count_and_what_is_missing_ends_the_draft(tmp_p
     assert not (other / "out" / "prompts.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.proof
 def test_an_answer_that_cannot_be_used_is_said_with_what_is_asked_again_and_what_to_do(tmp_path: Path) -> None:
     _draft(tmp_path)
     read = _waiting(tmp_path)
@@ -149,6 +155,7 @@ def test_an_answer_that_cannot_be_used_is_said_with_what_is_asked_again_and_what
     assert "Nothing is asked a third time. Have it answered anew in another `--out`, or edit by hand." in output
 
 
+@pytest.mark.proof
 def test_a_folder_of_other_work_says_what_differs(tmp_path: Path) -> None:
     _draft(tmp_path)
     done = author(

@@ -229,6 +229,7 @@ def test_the_recorded_run_is_replayed_whole_and_can_be_handed_in(tmp_path: Path)
     assert all(str(each.passage).startswith(("sop-", "wie-")) for each in pair.sources)
 
 
+@pytest.mark.proof
 def test_a_model_on_loopback_is_asked_step_by_step_and_the_work_goes_on_where_it_was(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text(
@@ -271,6 +272,7 @@ def test_a_model_on_loopback_is_asked_step_by_step_and_the_work_goes_on_where_it
     assert "holds work on something else" in other.stderr
 
 
+@pytest.mark.proof
 def test_what_nothing_answers_ends_without_a_draft(tmp_path: Path) -> None:
     out = tmp_path / "o"
     command = ("draft", "--question", "Darf mein Hund mit?", "--documents", "mammography-de", "--out", out)
@@ -332,6 +334,7 @@ def test_prompts_of_both_languages_have_the_same_slots_and_keep_the_papers_words
     assert "with a chain-of-thought approach" in english.read
 
 
+@pytest.mark.proof
 def test_the_recorded_study_shows_what_rewriting_and_expansion_find(
     tmp_path: Path, embedded_encoder: EmbeddedEncoder
 ) -> None:

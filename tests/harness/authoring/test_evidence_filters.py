@@ -121,6 +121,7 @@ def test_the_filters_are_asked_what_a_draft_asks() -> None:
     assert [each.id for each in studied] == [f"q1/{each.id}" for each in drafted]
 
 
+@pytest.mark.proof
 def test_the_study_of_filters_goes_by_files(tmp_path: Path) -> None:
     out = tmp_path / "filters"
     command = (

@@ -12,8 +12,6 @@ from bot.testing import HashEncoder
 from harness.authoring.evidence.passages import Passage
 from harness.authoring.evidence.retrieval import Reach, Retriever
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
 TEXTS = ["der hund im haus", "die katze im garten", "ein parkplatz"]
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted({word for text in TEXTS for word in text.split()})]
 
@@ -21,6 +19,7 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted({word for text in
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a classifier and a masked language model of one small layer each."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("models")
     (folder / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
     tokenizer = transformers.BertTokenizer(str(folder / "vocab.txt"))
@@ -37,6 +36,7 @@ def _passages() -> list[Passage]:
     return [Passage(f"a#{number}", "a", "", 0, text) for number, text in enumerate(TEXTS)]
 
 
+@pytest.mark.proof
 def test_a_cross_encoder_orders_what_was_merged(models: Path) -> None:
     from harness.authoring.evidence.transformers import CrossEncoderReranker
 
@@ -48,6 +48,7 @@ def test_a_cross_encoder_orders_what_was_merged(models: Path) -> None:
     assert [each.passage.text for each in found] == [TEXTS[number] for number in np.argsort(-scores, kind="stable")]
 
 
+@pytest.mark.proof
 def test_splade_scores_passages_by_words_of_its_vocabulary(models: Path) -> None:
     from harness.authoring.evidence.transformers import Splade
 
@@ -60,7 +61,9 @@ def test_splade_scores_passages_by_words_of_its_vocabulary(models: Path) -> None
     assert {each.dense for each in found} == {None}
 
 
+@pytest.mark.proof
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
     from harness.authoring.evidence.transformers import CrossEncoderReranker, Splade
 
     with pytest.raises(BadData, match=r"cannot be loaded \(\w+\)\. Give the folder .* `--rerank-model FOLDER`"):

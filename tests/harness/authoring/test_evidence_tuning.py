@@ -92,6 +92,7 @@ def pairs(embedded_encoder: EmbeddedEncoder) -> Course:
     return teaching.by_pairs(CATALOG, embedded_encoder)
 
 
+@pytest.mark.proof
 def test_no_document_that_answers_a_question_teaches_what_finds_it(
     embedded_encoder: EmbeddedEncoder, pairs: Course
 ) -> None:
@@ -307,6 +308,7 @@ def test_questions_of_a_model_come_by_file_and_are_kept_as_a_set(tmp_path: Path)
     assert HashEncoder().name != "use-multilingual-3"
 
 
+@pytest.mark.proof
 def test_english_documents_have_questions_and_are_searched(embedded_encoder: EmbeddedEncoder) -> None:
     collection = read_documents(locate_documents("mammography-en"))
     passages = passages_of(collection.documents)

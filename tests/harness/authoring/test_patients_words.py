@@ -220,6 +220,7 @@ def test_a_draft_lies_in_a_closed_folder_and_its_prompts_in_a_closed_file(tmp_pa
     assert (mode(out), mode(prompts), mode(out / "prompts.jsonl")) == (0o700, 0o600, 0o600)
 
 
+@pytest.mark.proof
 def test_questions_of_a_run_and_of_a_sites_own_set_may_be_patients_words(tmp_path: Path) -> None:
     run = shutil.copytree(RECORDED / "discussion-dispute-de" / "run", tmp_path / "run")
     line = '{"id": "q%d", "question": "Wo parke ich?", "passages": [{"document": "hausinformation.txt", "quote": "Parkhaus Nord"}]}\n'
@@ -294,6 +295,7 @@ def test_a_database_that_is_none_of_ours_keeps_its_mode(tmp_path: Path) -> None:
     assert mode(tmp_path / "notes.txt") == 0o644
 
 
+@pytest.mark.proof
 def test_prompts_are_not_written_over_what_is_no_file_of_prompts(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("mine\n", encoding="utf-8")
@@ -376,6 +378,7 @@ def test_markup_of_others_is_but_letters_in_a_page() -> None:
     assert without_markup("unter 2 mSv (< 3), [1] (A) `ja`") == "unter 2 mSv (< 3), [1] (A) `ja`"
 
 
+@pytest.mark.proof
 def test_texts_of_others_are_letters_in_the_page_and_the_form_of_a_ranking(tmp_path: Path) -> None:
     ids = ("deodorant", "pain", "radiation", "jewellery", "compression", "ultrasound", "companion")
     texts = [

@@ -108,6 +108,7 @@ def test_people_rank_beside_the_evaluators(recorded: Path) -> None:
     assert "Friedman's test over 6 examples" in page
 
 
+@pytest.mark.proof
 def test_texts_from_a_file_are_ranked_by_rules_without_any_model(tmp_path: Path) -> None:
     catalog = load_catalog(locate("mammography"), "en")
     pairs = ("deodorant", "pain", "radiation", "jewellery", "compression", "ultrasound", "companion", "costs")
@@ -127,6 +128,7 @@ def test_texts_from_a_file_are_ranked_by_rules_without_any_model(tmp_path: Path)
     assert result["true_statements_copied"]["whole"] == 1.0
 
 
+@pytest.mark.proof
 def test_a_live_model_is_asked_once_more_for_what_cannot_be_used_and_the_ranking_is_done(tmp_path: Path) -> None:
     refused: list[str] = []
 
@@ -218,6 +220,7 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, options: list[str], co
     assert not (tmp_path / "out" / "result.json").exists()
 
 
+@pytest.mark.proof
 def test_a_transformer_is_fine_tuned_and_learns_which_option_the_text_names(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("torch")

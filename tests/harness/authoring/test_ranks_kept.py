@@ -16,6 +16,7 @@ from tests.harness.authoring.authoring import author
 PAIRS = ("preparation", "deodorant", "pain", "radiation", "jewellery", "results-when", "costs", "companion")
 
 
+@pytest.mark.proof
 def test_friedman_and_what_people_said_can_be_computed_from_the_result(tmp_path: Path) -> None:
     catalog, out = load_catalog(locate("mammography"), "de"), tmp_path / "out"
     texts = [

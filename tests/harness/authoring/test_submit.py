@@ -309,6 +309,7 @@ def test_a_folder_without_a_draft_is_one_line(staff: Staff, tmp_path: Path) -> N
     assert "it is no YAML" in _submit(staff, tmp_path).stderr
 
 
+@pytest.mark.proof
 def test_postgresql_keeps_provenance_and_an_older_schema_is_brought_up(postgresql: str, tmp_path: Path) -> None:
     with running_console(tmp_path, database=emptied(postgresql)) as staff:
         staff.person("ada", "curator")

@@ -133,6 +133,7 @@ def test_a_tie_is_said_and_advises_nothing_where_both_votes_tie() -> None:
     assert "Advice: **none (tie, correct and partial, and before)**." in advice_page("T", "I", [both])
 
 
+@pytest.mark.proof
 def test_advice_on_a_dispute_says_a_tie_and_that_votes_at_temperature_0_are_one(tmp_path: Path) -> None:
     run, answers = shutil.copytree(RECORDED / "discussion-dispute-de" / "run", tmp_path / "run"), tmp_path / "a.jsonl"
     command = ["discuss", "dispute", str(run), "--out", str(tmp_path / "d"), "--temperature", "0"]

@@ -145,6 +145,7 @@ def test_run_with_another_method_needs_another_folder(
     assert "holds a run with method 'cosine', but this one has 'hybrid'" in other.stderr
 
 
+@pytest.mark.proof
 def test_run_answers_from_the_listed_pairs_alone(
     imported: CompletedProcess[str], command: Command, files: Files, tmp_path: Path
 ) -> None:

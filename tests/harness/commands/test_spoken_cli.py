@@ -89,6 +89,7 @@ def test_dialogues_are_imported_said_scored_gated_and_reported(tmp_path: Path, e
     assert not (tmp_path / "f.json").exists()
 
 
+@pytest.mark.proof
 def test_a_gate_fails_where_expectations_are_not_met(tmp_path: Path, environ: dict[str, str]) -> None:
     suite, run, config = tmp_path / "talks", tmp_path / "run", tmp_path / "harness.yaml"
     wrong = "costs|Tut so eine Aufnahme eigentlich weh?\treaction|Was muss ich denn für die Untersuchung bezahlen?"
@@ -103,6 +104,7 @@ def test_a_gate_fails_where_expectations_are_not_met(tmp_path: Path, environ: di
     assert gated.exit_code == 1
 
 
+@pytest.mark.proof
 def test_single_messages_are_said_in_chats_of_their_own(tmp_path: Path, environ: dict[str, str]) -> None:
     vignettes = ("--vignette", "low-health-literacy", "--vignette", "high-health-literacy")
     files = _lines(tmp_path / "a.txt", "danke schön", "tschüss dann"), _lines(tmp_path / "b.txt", "na toll")
@@ -119,6 +121,7 @@ def test_single_messages_are_said_in_chats_of_their_own(tmp_path: Path, environ:
     assert all(outcome.met for outcome in outcomes)
 
 
+@pytest.mark.proof
 def test_a_command_answers_single_messages_and_is_refused_dialogues(tmp_path: Path, environ: dict[str, str]) -> None:
     system = tmp_path / "other.yaml"
     answers = 'import sys\nfor line in sys.stdin: print(\'{"decision": "declined", "advice": {"urgency": "today"}}\')'

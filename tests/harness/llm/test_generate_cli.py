@@ -120,6 +120,7 @@ def test_a_budget_stops_the_work_and_a_higher_one_ends_it(generate: Generate, pr
     assert len(load_suite(tmp_path / "mine").questions) == PROMPTS
 
 
+@pytest.mark.proof
 def test_killed_it_goes_on_and_asks_nothing_twice_that_was_kept(
     generate: Generate, small_folder: Path, tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def answers(url: str, folder: Path, requests: list[Request], call: ModelCall = C
         return sorted(model.complete(requests), key=lambda completion: str(completion.id))
 
 
+@pytest.mark.proof
 def test_answers_come_with_counted_tokens_and_are_known_as_cut(real_model: str, tmp_path: Path) -> None:
     first, second = answers(real_model, tmp_path, QUESTIONS)
 
@@ -64,6 +65,7 @@ def test_answers_come_with_counted_tokens_and_are_known_as_cut(real_model: str, 
         assert completion.cut == (completion.usage.output_tokens == 8)
 
 
+@pytest.mark.proof
 def test_a_seed_repeats_an_answer_and_samples_differ(real_model: str, tmp_path: Path) -> None:
     hot = replace(ALONE, temperature=1.5)
     question = QUESTIONS[0]
@@ -76,6 +78,7 @@ def test_a_seed_repeats_an_answer_and_samples_differ(real_model: str, tmp_path: 
     assert len({completion.text for completion in samples}) > 1
 
 
+@pytest.mark.proof
 def test_structured_output_holds_the_model_to_its_schema(real_model: str, tmp_path: Path) -> None:
     scores = {"type": "integer", "enum": [0, 1, 2, 3, 4, 5]}
     schema = {
@@ -93,6 +96,7 @@ def test_structured_output_holds_the_model_to_its_schema(real_model: str, tmp_pa
     assert set(said.values()) <= set(range(6))
 
 
+@pytest.mark.proof
 def test_a_schema_that_the_server_refuses_is_left_out(real_model: str, tmp_path: Path) -> None:
     with model_at(real_model, tmp_path, ALONE) as model:
         completions = list(model.complete(asking("Does it hurt?", schema={"type": "nonsense"})))
@@ -102,6 +106,7 @@ def test_a_schema_that_the_server_refuses_is_left_out(real_model: str, tmp_path:
     assert "no structured output" in notes[0]
 
 
+@pytest.mark.proof
 def test_a_prompt_that_is_too_long_for_the_model_is_a_problem_of_its_own(real_model: str, tmp_path: Path) -> None:
     requests = asking("Does it hurt?", "very " * 3000 + "long", "How long?")
 
@@ -111,6 +116,7 @@ def test_a_prompt_that_is_too_long_for_the_model_is_a_problem_of_its_own(real_mo
     assert completions[1].problem.startswith("status 400")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("fault", ["busy", 500, "cut", "slow", "malformed", "empty"])
 def test_faults_in_front_of_it_lose_nothing_and_ask_nothing_twice(
     real_model: str, tmp_path: Path, fault: Fault
@@ -128,6 +134,7 @@ def test_faults_in_front_of_it_lose_nothing_and_ask_nothing_twice(
         assert proxy.times[1] - proxy.times[0] >= 1.0  # what Retry-After asked for
 
 
+@pytest.mark.proof
 def test_a_refusal_is_an_answer_that_yields_no_question(real_model: str, tmp_path: Path) -> None:
     with faulty_model(real_model, ["refusal"]) as proxy:
         [completion] = answers(proxy.url, tmp_path, QUESTIONS[:1], ALONE)
@@ -139,6 +146,7 @@ def test_a_refusal_is_an_answer_that_yields_no_question(real_model: str, tmp_pat
     assert (parsed.questions, [item.reason for item in parsed.dropped]) == ((), ["refusal"])
 
 
+@pytest.mark.proof
 def test_a_budget_counts_what_the_server_counted(real_model: str, tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("models: {smollm2: {input: 1.0e+6, output: 1.0e+6}}", encoding="utf-8")
@@ -161,6 +169,7 @@ def few_prompts(small_folder: Path) -> list[Prompt]:
     return [prompts[0], prompts[-1]]
 
 
+@pytest.mark.proof
 def test_its_mess_becomes_questions_or_is_dropped_with_a_reason_and_replays_the_same(
     real_model: str, few_prompts: list[Prompt], detector: LanguageDetector, tmp_path: Path
 ) -> None:
@@ -198,6 +207,7 @@ def test_what_it_writes_as_json_is_read_even_when_cut(
         assert not text.startswith(("{", "[", '"questions"'))
 
 
+@pytest.mark.proof
 def test_a_batch_is_answered_by_it(real_model: str, few_prompts: list[Prompt], tmp_path: Path) -> None:
     prompts, out = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
     short = [replace(prompt, system="You are a patient.", task="Ask something.") for prompt in few_prompts]

@@ -32,6 +32,7 @@ def rate(browser: Browser, run: Path, verdict: str, **more: str) -> None:
     browser.press("Store Enter", verdict=verdict, **more)
 
 
+@pytest.mark.proof
 def test_a_rater_sees_question_conversation_and_answer_labels_with_reasons_and_takes_the_last_back(
     staff: Staff,
 ) -> None:
@@ -62,6 +63,7 @@ def test_a_rater_sees_question_conversation_and_answer_labels_with_reasons_and_t
     assert all(each.time is not None and each.role == "rating" for each in stored)
 
 
+@pytest.mark.proof
 def test_what_was_said_before_stands_above_a_turn_and_what_is_passed_over_comes_again(staff: Staff) -> None:
     run, browser = make_run(staff, "two"), staff.logged_in("rita", "rater")
     order = [item.outcome.id for item in queue_of(run, load_outcomes(run), "Rita")]
@@ -129,6 +131,7 @@ def test_two_raters_are_blind_to_each_other_and_a_third_decides_where_they_diffe
     assert rita.client.get(f"{CONSOLE}/runs/{run.name}").status_code == 403
 
 
+@pytest.mark.proof
 def test_the_pages_are_in_german_where_the_rater_reads_german(staff: Staff) -> None:
     run = make_run(staff, "five")
     browser = staff.logged_in("rike", "rater", language="de")

@@ -15,15 +15,13 @@ from bot.adapters.release_keys import new_key
 from bot.catalog.catalog import Pair, Variant
 from bot.editorial.candidate import changed_draft
 from bot.editorial.jobs import Cancelled
-from bot.matching import remarks as heard_remarks
-from bot.matching import training
 from bot.web.middleware import CONSOLE
 from bot.web.staff.simulated import read_simulated
 from harness.running.run import load_outcomes
 from harness.running.store import OUTCOMES
 from harness.staff_pages.rehearsal import while_telling
 from harness.staff_pages.runs import RunPages
-from tests.alarm_examples import few_examples, few_of
+from tests.alarm_examples import few_taught
 from tests.bot.web.browser import Browser
 from tests.bot.web.staff.consoles import Staff, now, running_console
 from tests.bot.web.staff.test_release_pages import sign_all, wait_for_job
@@ -33,11 +31,7 @@ from tests.harness.staff_pages.exams import DIALECT, MATTERS, SUITE, write_exam,
 @pytest.fixture(scope="module")
 def quick() -> Iterator[None]:
     """Teach alarm and remarks with few examples: five small catalogs are trained, and none is judged by these."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(training, "load_examples", few_examples)
-        patched.setattr(training, "_known_examples", {})
-        patched.setattr(heard_remarks, "remark_texts", few_of(heard_remarks.remark_texts))
-        patched.setattr(heard_remarks, "_known", {})
+    with few_taught():
         yield
 
 
@@ -134,6 +128,7 @@ def test_the_same_words_given_back_pass_and_become_a_release(staff: Staff) -> No
     assert "passed" in browser.text or "too little data" in browser.text
 
 
+@pytest.mark.proof
 def test_a_check_that_was_killed_goes_on_with_the_outcomes_that_are_there(staff: Staff) -> None:
     tools = staff.console.tools
     area = next(each for each in staff.console.areas if isinstance(each, RunPages))
@@ -234,6 +229,7 @@ def test_a_cancelled_check_leaves_no_release_and_can_be_asked_again(staff: Staff
     assert len(tools.releases.all()) == releases
 
 
+@pytest.mark.proof
 def test_without_a_suite_about_the_exam_nothing_is_in_the_way(tmp_path: Path) -> None:
     with running_console(tmp_path) as running:
         sign_all(running, "anna", "bert")

@@ -7,12 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate, typed
 from bot.interview.formulas.formula import FormulaFailed
 from tests.bot.interview.resources import UCUM, Json, amount
+from tests.conftest import examples
 
 NOW = "2026-11-22T10:30:00+01:00"
 PATIENT: Json = {
@@ -367,7 +368,7 @@ _ANY_JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(60, 300)
 @given(_ANY_JSON, st.sampled_from(_SOURCES))
 def test_whatever_stands_in_the_json_a_formula_gives_a_result_or_fails(held: Any, source: str) -> None:
     focus = typed(

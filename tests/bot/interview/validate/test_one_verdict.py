@@ -33,6 +33,7 @@ from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.random_forms import NOW, Patient, stands_in_response
 from tests.bot.interview.resources import CORE, SDC, UCUM, Json, code_system, form, item, value_set
 from tests.bot.interview.walk.engine_steps import formula, hidden, variable
+from tests.conftest import examples
 
 GENDER = "http://hl7.org/fhir/administrative-gender"  # its code system is shipped, and complete
 SYSTEMS = ("http://example.org/codes", "local", " http://example.org/spaced ", GENDER, "")
@@ -233,7 +234,7 @@ def of_response(engine: Engine, filling: Filling, problems: list[Problem]) -> li
     return codes([each for each in problems if stands_in_response(engine, filling, each.path)])
 
 
-@settings(max_examples=120)
+@examples(25, 120)
 @given(odd_forms(), st.integers(0, 2**32), st.sampled_from((0, 3)))
 def test_what_the_interview_completes_the_validator_accepts(questionnaire: Json, seed: int, stubborn: int) -> None:
     engine = loaded(questionnaire)
@@ -247,7 +248,7 @@ def test_what_the_interview_completes_the_validator_accepts(questionnaire: Json,
     assert (refusals(questionnaire, engine, filling) != []) is bool(of_response(engine, filling, left))
 
 
-@settings(max_examples=120)
+@examples(25, 120)
 @given(odd_forms())
 def test_every_option_that_is_offered_can_be_chosen(questionnaire: Json) -> None:
     engine = loaded(questionnaire)
@@ -266,7 +267,7 @@ def refusals_alone(asked: Json, engine: Engine, answer: Answer) -> list[str]:
     return [*refused_by(read_stated(asked), answer_in_response(engine.form.items[0], answer), engine.form.known)]
 
 
-@settings(max_examples=120)
+@examples(25, 120)
 @given(questions("q"))
 def test_of_a_single_answer_both_say_the_same(drawn: tuple[Json, list[Json]]) -> None:
     asked, inside = drawn
@@ -283,7 +284,7 @@ def test_of_a_single_answer_both_say_the_same(drawn: tuple[Json, list[Json]]) ->
             assert bool(mine) is bool(theirs), (answer, mine, theirs)
 
 
-@settings(max_examples=120)
+@examples(25, 120)
 @given(questions("q"))
 def test_what_is_said_against_an_option_when_a_form_is_loaded_is_what_the_validator_says(
     drawn: tuple[Json, list[Json]],

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import BadData
@@ -27,6 +27,7 @@ from bot.interview.walk.filling import (
 )
 from tests.bot.interview.random_forms import NOW, Patient, change_of_mind, questionnaires, stands_in_response
 from tests.bot.interview.resources import Json
+from tests.conftest import examples
 
 MOST_STEPS = 2000
 # Conditions that R4 and its validators read in different ways: the engine decides, the check lets both pass.
@@ -68,7 +69,7 @@ def test_random_forms_are_valid_questionnaires(questionnaire: Json) -> None:
     assert [finding for finding in check_questionnaire(questionnaire) if finding.is_error] == []
 
 
-@settings(max_examples=150)
+@examples(30, 150)
 @given(questionnaires(), seeds, stubbornness, st.booleans())
 def test_every_walk_ends_with_a_response_that_is_valid_for_its_status(
     questionnaire: Json, seed: int, stubborn: int, fickle: bool

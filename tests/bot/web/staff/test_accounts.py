@@ -220,7 +220,7 @@ def test_a_role_that_there_is_not_takes_none_away_and_nothing_long_is_said_back(
     assert rolf.roles == {"approver", "curator"}
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Staff]:
     url = emptied(request.getfixturevalue("postgresql")) if request.param == "postgresql" else ""
     with running_console(tmp_path, database=url) as running:

@@ -21,7 +21,7 @@ from tests.postgresql import emptied
 TABLE = "id\tquestion\tanswer\n{id}\tWo kann ich parken?\tIm Hof.\nklo\tWo ist die Toilette?\tIm Gang links.\n"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def staff(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Staff]:
     url = emptied(request.getfixturevalue("postgresql")) if request.param == "postgresql" else ""
     with running_console(tmp_path, database=url) as running:
@@ -141,6 +141,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read_and_strangers_sen
     assert forged.status_code == 403
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("format_", WRITTEN)
 def test_content_leaves_in_every_format_and_can_be_read_again(staff: Staff, format_: str, tmp_path: Path) -> None:
     browser = staff.logged_in("curt", "curator")

@@ -112,6 +112,7 @@ def test_the_share_of_people_with_little_language_is_mended_for_what_the_words_c
     assert estimated_share(1, 2, "fr") is None
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_what_is_said_of_the_measure_is_what_the_shipped_weights_do(language: str) -> None:
     found = quality(load_catalog(data_folder("qa_pairs") / "mammography", language), read_weights(language))

@@ -41,6 +41,7 @@ def save(browser: Browser, **fields: str) -> None:
     browser._show(browser.client.post(form.get("action"), data={**typed(browser), **changed}))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_every_shipped_pair_survives_the_form_as_it_is(language: str) -> None:
     catalog = load_catalog(locate("mammography"), language)
@@ -304,6 +305,7 @@ def test_an_expired_pair_says_that_it_is_withheld_and_how_to_renew_it(tmp_path: 
         assert [each.text for each in browser.page.all("code")] == [pair_id]
 
 
+@pytest.mark.proof
 def test_two_thousand_pairs_are_listed_with_no_more_questions_to_the_database_than_three(
     tmp_path: Path, staff: Staff
 ) -> None:

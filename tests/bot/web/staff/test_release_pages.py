@@ -64,7 +64,7 @@ def wait_for_job(browser: Browser) -> str:
     raise AssertionError(f"the job did not end: {said}")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def staff(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Staff]:
     url = emptied(request.getfixturevalue("postgresql")) if request.param == "postgresql" else ""
     new_key(tmp_path / "key.pem")

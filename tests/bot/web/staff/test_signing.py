@@ -17,7 +17,7 @@ from tests.bot.web.staff.test_pairs import save
 from tests.postgresql import emptied
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Staff]:
     url = emptied(request.getfixturevalue("postgresql")) if request.param == "postgresql" else ""
     with running_console(tmp_path, database=url) as running:

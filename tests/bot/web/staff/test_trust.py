@@ -28,7 +28,7 @@ STRANGER = Whence("203.0.113.9")
 DAY = (now().date() + timedelta(days=90)).isoformat()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Staff]:
     url = emptied(request.getfixturevalue("postgresql")) if request.param == "postgresql" else ""
     with running_console(tmp_path, database=url) as running:
