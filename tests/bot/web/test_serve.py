@@ -74,7 +74,6 @@ SECRETS = [
 ]
 
 
-@pytest.mark.proof
 def test_nothing_a_patient_wrote_is_logged(own_server: Server) -> None:
     patient = Patient(own_server)
     for number, secret in enumerate(SECRETS):
