@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-import yaml
-
 from bot.catalog.catalog import Country, Pair
 from bot.catalog.exchange.rasa import unwritable
 from bot.errors import BadData, UserFixable
@@ -27,9 +25,11 @@ from bot.sentences.wording import Wording
 from bot.talk.messages import phrases_for_interview
 from bot.web.rasa import slots
 from bot.web.rasa.tracker import Marker
+from bot.web.rasa.writing import Block, as_yaml, one_line
 
 Mode = Literal["delegate", "native"]
 ACTION, DOWN, NOTE = "action_klartext_turn", "utter_klartext_down", "utter_klartext_note"
+FAQ, DECLINED, OUT_OF_SCOPE = "utter_faq", "utter_declined", "out_of_scope"
 ACTIONS_PATH = "/webhooks/rasa/actions"
 VERSION = "3.1"  # of Rasa's YAML
 MOST_BUTTONS = 12
@@ -81,21 +81,6 @@ class Options:
     wordings: int | None = None
 
 
-class _Block(str):
-    """Text that is written as a block, line by line."""
-
-
-class _Dumper(yaml.SafeDumper):
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-_Dumper.add_representer(_Block, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|"))
-
-
 def compile_project(content: Content, options: Options) -> dict[str, bytes]:
     """Return the files of a project, by their paths in it.
 
@@ -110,18 +95,14 @@ def compile_project(content: Content, options: Options) -> dict[str, bytes]:
     _require_writable(content)
     made = _Project(content, options)
     files = {
-        "config.yml": _yaml(made.config()),
-        "domain.yml": _yaml({"version": VERSION, **made.domain()}),
-        "data/nlu.yml": _yaml({"version": VERSION, "nlu": list(made.examples())}),
-        "data/rules.yml": _yaml({"version": VERSION, "rules": list(made.rules())}),
+        "config.yml": as_yaml(made.config()),
+        "domain.yml": as_yaml({"version": VERSION, **made.domain()}),
+        "data/nlu.yml": as_yaml({"version": VERSION, "nlu": list(made.examples())}),
+        "data/rules.yml": as_yaml({"version": VERSION, "rules": list(made.rules())}),
         "endpoints.yml": _endpoints(options),
         "credentials.yml": _CREDENTIALS,
     }
     return {name: f"# {_HEADS[name].format(mode=options.mode)}\n{text}".encode() for name, text in files.items()}
-
-
-def _yaml(document: Mapping[str, Any]) -> str:
-    return yaml.dump(dict(document), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=10**6)
 
 
 _HEADS = {
@@ -217,7 +198,7 @@ class _Project:
                 {"name": "LogisticRegressionClassifier"},
                 {"name": "FallbackClassifier", "threshold": 0.3},
             ]
-        otherwise = "utter_declined" if self._native else ACTION
+        otherwise = DECLINED if self._native else ACTION
         return {
             "recipe": "default.v1",
             "assistant_id": f"klartext-{self.content.exam}",
@@ -229,7 +210,7 @@ class _Project:
     def _intents(self) -> Iterator[str]:
         yield "faq"
         if any(self.content.background.values()):
-            yield "out_of_scope"
+            yield OUT_OF_SCOPE
         if self._form:
             yield "interview"
         yield from (f"language_{language}" for language in self.languages)
@@ -242,11 +223,11 @@ class _Project:
             for pair in pairs:
                 own = texts.setdefault(f"faq/{pair.id}", {})
                 wordings = [pair.question, *(each.text for each in pair.variants)][:most]
-                own.update(dict.fromkeys(map(_one_line, wordings)))
+                own.update(dict.fromkeys(map(one_line, wordings)))
             others = self.content.background.get(language, ())
             others = others[: most * OTHERS] if most is not None else others
             if others:
-                texts.setdefault("out_of_scope", {}).update(dict.fromkeys(map(_one_line, others)))
+                texts.setdefault(OUT_OF_SCOPE, {}).update(dict.fromkeys(map(one_line, others)))
         if self._form:
             texts["interview"] = dict.fromkeys(phrases_for_interview())
         for language in self.languages:
@@ -254,7 +235,7 @@ class _Project:
             texts[f"language_{language}"] = dict.fromkeys((said["name"], *said["phrases"]))
         for intent, lines in texts.items():
             written = (line for line in lines if line and not unwritable(line))
-            yield {"intent": intent, "examples": _Block("".join(f"- {line}\n" for line in written))}
+            yield {"intent": intent, "examples": Block("".join(f"- {line}\n" for line in written))}
 
     def rules(self) -> Iterator[Mapping[str, Any]]:
         """Yield the rules.
@@ -268,12 +249,12 @@ class _Project:
                 yield {"rule": f"{intent}: the action server decides", "steps": [{"intent": intent}, *then]}
             yield {"rule": "whatever else is said: the action server decides", "steps": then}
             return
-        declines = [{"action": "utter_declined"}, {"action": NOTE}]
+        declines = [{"action": DECLINED}, {"action": NOTE}]
         yield {
             "rule": "answer a question",
-            "steps": [{"intent": "faq"}, {"action": "utter_faq"}, {"action": NOTE}],
+            "steps": [{"intent": "faq"}, {"action": FAQ}, {"action": NOTE}],
         }
-        for intent in ("out_of_scope", "nlu_fallback"):
+        for intent in (OUT_OF_SCOPE, "nlu_fallback"):
             if intent in (*self._intents(), "nlu_fallback"):
                 yield {"rule": f"decline: {intent}", "steps": [{"intent": intent}, *declines]}
         for language in self.languages:
@@ -349,7 +330,7 @@ class _Project:
         notice = f"emergency_notice_{country.lower()}" if country else "emergency_notice"
         noted = ["sample_label"] * self.content.sample + [notice]
         yield NOTE, _in_languages({each: "\n\n".join(sentences[each][key] for key in noted) for each in self.languages})
-        for name, key in (("utter_declined", "declined"), ("utter_welcome", "welcome")):
+        for name, key in ((DECLINED, "declined"), ("utter_welcome", "welcome")):
             yield name, _in_languages({each: sentences[each][key] for each in self.languages})
         if self.content.form is not None:
             yield "utter_interview_over", _in_languages({each: sentences[each]["completed"] for each in self.languages})
@@ -393,14 +374,10 @@ def _in_languages(
     """Return a response with a wording for each language: the first for everybody, the others where it is known."""
     found = []
     for number, (language, text) in enumerate(texts.items()):
-        said: dict[str, Any] = {"text": _Block(text) if "\n" in text else text}
+        said: dict[str, Any] = {"text": Block(text) if "\n" in text else text}
         if named := (buttons or {}).get(language):
             said["buttons"] = [{"title": each, "payload": each} for each in named]
         if number:
             said["condition"] = [{"type": "slot", "name": slots.LANGUAGE, "value": language}]
         found.append(said)
     return found
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
