@@ -25,7 +25,7 @@ from bot.sentences.wording import Wording
 from bot.talk.messages import phrases_for_interview
 from bot.web.rasa import slots
 from bot.web.rasa.tracker import Marker
-from bot.web.rasa.writing import Block, as_yaml, one_line
+from bot.web.rasa.writing import Block, as_yaml, headed, one_line
 
 Mode = Literal["delegate", "native"]
 ACTION, DOWN, NOTE = "action_klartext_turn", "utter_klartext_down", "utter_klartext_note"
@@ -102,7 +102,7 @@ def compile_project(content: Content, options: Options) -> dict[str, bytes]:
         "endpoints.yml": _endpoints(options),
         "credentials.yml": _CREDENTIALS,
     }
-    return {name: f"# {_HEADS[name].format(mode=options.mode)}\n{text}".encode() for name, text in files.items()}
+    return {name: headed(_HEADS[name].format(mode=options.mode), text) for name, text in files.items()}
 
 
 _HEADS = {
@@ -128,8 +128,7 @@ def _endpoints(options: Options) -> str:
     if options.mode == "native":
         return "# Rasa decides everything by itself: there is no action server.\n"
     service = options.service.rstrip("/")
-    parts = urlsplit(service)
-    if parts.scheme not in ("http", "https") or not parts.hostname or any(each in service for each in " \"'#${}"):
+    if not _is_address(service):
         raise UserFixable(
             f"`--service` is {options.service!r}. Give the address of `klartext serve` as Rasa reaches it, such as "
             "http://127.0.0.1:8000."
@@ -143,6 +142,17 @@ action_endpoint:
     Authorization: Bearer ${{KLARTEXT_RASA_TOKEN}}
   enable_selective_domain: true
 """
+
+
+def _is_address(service: str) -> bool:
+    """Say whether this is an address, and one that YAML takes as it stands."""
+    try:
+        parts = urlsplit(service)
+        _ = parts.port
+    except ValueError:
+        return False
+    plain = service.isprintable() and not any(each in service for each in " \"'#${}")
+    return plain and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _require_writable(content: Content) -> None:
@@ -234,8 +244,8 @@ class _Project:
             said = load(language, "language.yaml")
             texts[f"language_{language}"] = dict.fromkeys((said["name"], *said["phrases"]))
         for intent, lines in texts.items():
-            written = (line for line in lines if line and not unwritable(line))
-            yield {"intent": intent, "examples": Block("".join(f"- {line}\n" for line in written))}
+            if written := [line for line in lines if line and not unwritable(line)]:
+                yield {"intent": intent, "examples": Block("".join(f"- {line}\n" for line in written))}
 
     def rules(self) -> Iterator[Mapping[str, Any]]:
         """Yield the rules.
@@ -290,7 +300,7 @@ class _Project:
             return
         names = slots.slot_names(form)
         if self._native:
-            yield from (names[item.link_id] for item in _asked_natively(form))
+            yield from (names[item.link_id] for item in _asked_natively(form, self.languages))
         else:
             yield from names.values()
             yield slots.AGREED
@@ -342,10 +352,8 @@ class _Project:
 
     def _questions(self, form: Form) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
         names = slots.slot_names(form)
-        for item in _asked_natively(form):
-            texts = {
-                each: form_text(form, item.link_id, "question", 0, each) or item.link_id for each in self.languages
-            }
+        for item in _asked_natively(form, self.languages):
+            texts = {each: _question(form, item, each) for each in self.languages}
             buttons = {each: list(self._choices(form, item, each)) for each in self.languages}
             yield f"utter_ask_{names[item.link_id]}", _in_languages(texts, buttons)
 
@@ -354,18 +362,26 @@ class _Project:
         if item.type == "boolean":
             yield from (sentences["yes"], sentences["no"])
         elif len(item.options) <= MOST_BUTTONS:
-            for number in range(len(item.options)):
-                yield form_text(form, item.link_id, "option", number, language) or str(number + 1)
+            yield from _options(form, item, language)
 
 
-def _asked_natively(form: Form) -> Iterator[Item]:
+def _asked_natively(form: Form, languages: Sequence[str]) -> Iterator[Item]:
     """Yield the questions that Rasa's own form can ask: those that always are, for an answer in words."""
     for item in form.by_link_id.values():
         around = [form.by_link_id[each] for each in item.line]
         fixed = not any(each.has_rule or (each.type == "group" and each.repeats) for each in around)
-        words = [item.text.base, *(option.label.base for option in item.options)]
+        words = [text for each in languages for text in (_question(form, item, each), *_options(form, item, each))]
         if item.asked and item.is_question and item.type in _NATIVE and fixed and not any(map(unwritable, words)):
             yield item
+
+
+def _question(form: Form, item: Item, language: str) -> str:
+    return form_text(form, item.link_id, "question", 0, language) or item.link_id
+
+
+def _options(form: Form, item: Item, language: str) -> Iterator[str]:
+    for number in range(len(item.options)):
+        yield form_text(form, item.link_id, "option", number, language) or str(number + 1)
 
 
 def _in_languages(

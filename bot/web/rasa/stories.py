@@ -1,7 +1,7 @@
 """Test questions as `rasa test` takes them, for a project in native mode: stories, and examples for its classifiers.
 
-https://rasa.com/docs/rasa/testing-your-assistant: a story is what a patient says, which intent that is, and what is said
-then. Files whose names begin with ``test_`` are never trained on.
+https://rasa.com/docs/rasa/testing-your-assistant: a story is what a patient says, which intent that is, and what is
+said then. Files whose names begin with ``test_`` are never trained on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from bot.catalog.exchange.rasa import unwritable
 from bot.errors import BadData
 from bot.web.rasa.project import DECLINED, FAQ, NOTE, OUT_OF_SCOPE, VERSION
-from bot.web.rasa.writing import Block, as_yaml, one_line, write_project
+from bot.web.rasa.writing import Block, as_yaml, headed, one_line, write_project
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ def write_stories(stories: Sequence[Story], folder: Path) -> list[Story]:
         "test_stories.yml": {"version": VERSION, "stories": [_told(each) for each in kept]},
         "test_nlu.yml": {"version": VERSION, "nlu": list(_examples(kept))},
     }
-    head = "# Written by `klartext rasa stories`, for a project in native mode.\n"
-    write_project({name: (head + as_yaml(document)).encode() for name, document in files.items()}, folder)
+    head = "Written by `klartext rasa stories`, for a project in native mode."
+    write_project({name: headed(head, as_yaml(document)) for name, document in files.items()}, folder)
     return kept
 
 

@@ -45,6 +45,14 @@ def as_yaml(document: Mapping[str, Any]) -> str:
     return yaml.dump(dict(document), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=10**6)
 
 
+def headed(head: str, text: str) -> bytes:
+    """Return a file with a comment at its head.
+
+    The comment is not ASCII: where all of a file is, Rasa takes each ``\\u`` in it for the beginning of an escape.
+    """
+    return f"# {head} · UTF-8\n{text}".encode()
+
+
 def one_line(text: str) -> str:
     """Return a text as a line, which an example is."""
     return " ".join(text.split())

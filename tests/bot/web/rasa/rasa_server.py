@@ -35,6 +35,13 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def rasa_environ() -> dict[str, str]:
+    """Return the environment of a program of Rasa's: its Python must not look for modules among ours."""
+    ours = ("PYTHONPATH", "PYTHONWARNINGS", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return {**kept, "RASA_TELEMETRY_ENABLED": "false", "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
 @dataclass
 class Rasa:
     """One project, trained and run."""
@@ -108,6 +115,4 @@ class Rasa:
         return found
 
     def _environ(self) -> dict[str, str]:
-        ours = ("PYTHONPATH", "PYTHONWARNINGS", "VIRTUAL_ENV")
-        kept = {name: value for name, value in os.environ.items() if name not in ours}
-        return {**kept, "RASA_TELEMETRY_ENABLED": "false", "TF_CPP_MIN_LOG_LEVEL": "3", **self.environ}
+        return {**rasa_environ(), **self.environ}
