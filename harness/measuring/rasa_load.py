@@ -31,13 +31,15 @@ async def measure(job: Job, token: str) -> ChannelTimes:
     starts = [(number * job.turns) % len(job.texts) for number in range(job.patients)]
     texts = [(job.texts[start:] + job.texts[:start])[: job.turns] for start in starts]
     arguments = [(client, uuid.uuid4().hex, said) for client, said in zip(clients, texts, strict=True)]
-    await asyncio.gather(*(_write(client, sender, said[:1], token) for client, sender, said in arguments))
-    started, used_s = time.perf_counter(), time.process_time()
-    seconds = await asyncio.gather(*(_write(client, sender, said[1:], token) for client, sender, said in arguments))
-    elapsed_s = time.perf_counter() - started
-    busy = (time.process_time() - used_s) / elapsed_s
-    for client in clients:
-        client.close()
+    try:
+        await asyncio.gather(*(_write(client, sender, said[:1], token) for client, sender, said in arguments))
+        started, used_s = time.perf_counter(), time.process_time()
+        seconds = await asyncio.gather(*(_write(client, sender, said[1:], token) for client, sender, said in arguments))
+        elapsed_s = time.perf_counter() - started
+        busy = (time.process_time() - used_s) / elapsed_s
+    finally:
+        for client in clients:
+            client.close()
     return ChannelTimes([second for each in seconds for second in each], elapsed_s, busy)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,24 @@ NO_RASA = (
     "then KLARTEXT_TEST_RASA=.rasa"
 )
 TRAIN_S, START_S = 300, 150
+# Run by Rasa's own Python, which has what its channel is made of. The server says that it is done with a message after
+# all that it has to say.
+OVER_SOCKET_IO = """\
+import asyncio, json, sys, socketio
+async def chat(url, session, lines):
+    client, said, confirmed = socketio.AsyncClient(), [], asyncio.Event()
+    client.on("session_confirm", lambda _: confirmed.set())
+    client.on("bot_uttered", lambda bubble: said[-1].append(bubble))
+    await client.connect(url)
+    await client.emit("session_request", {"session_id": session})
+    await asyncio.wait_for(confirmed.wait(), 30)
+    for line in lines:
+        said.append([])
+        await client.call("user_uttered", {"message": line, "session_id": session}, timeout=120)
+    await client.disconnect()
+    return said
+print(json.dumps(asyncio.run(chat(*json.load(sys.stdin)))))
+"""
 
 
 def rasa_program() -> Path:
@@ -70,6 +89,21 @@ class Rasa:
         assert done.returncode == 0, (done.stdout + done.stderr)[-3000:].decode(errors="replace")
         self.train_s = time.monotonic() - began
 
+    def test(self, *options: str) -> dict[str, Any]:
+        """Run `rasa test`; return its reports."""
+        done = subprocess.run(
+            [rasa_program(), "test", *options],
+            cwd=self.project,
+            env=self._environ(),
+            capture_output=True,
+            timeout=TRAIN_S,
+            check=False,
+        )
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:].decode(errors="replace")
+        results = self.project / "results"
+        reports = ("story_report", "intent_report", "response_selection_report")
+        return {name: json.loads((results / f"{name}.json").read_text(encoding="utf-8")) for name in reports}
+
     def start(self) -> None:
         began = time.monotonic()
         with (self.project / "run.log").open("wb") as log:
@@ -109,6 +143,27 @@ class Rasa:
         answer = httpx.post(f"{self.url}/webhooks/rest/webhook", json=body, timeout=120)
         assert answer.status_code == 200, answer.text
         return [{name: each[name] for name in ("text", "buttons") if name in each} for each in answer.json()]
+
+    def chat(self, session: str, lines: Sequence[str]) -> list[list[dict[str, Any]]]:
+        """Say all lines on Rasa's Socket.IO channel, and return the bubbles of each."""
+        done = subprocess.run(
+            [rasa_program().parent / "python", "-c", OVER_SOCKET_IO],
+            input=json.dumps([self.url, session, lines]).encode(),
+            env=self._environ(),
+            capture_output=True,
+            timeout=TRAIN_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:].decode(errors="replace")
+        found: list[list[dict[str, Any]]] = json.loads(done.stdout)
+        # Buttons have another name there.
+        return [
+            [
+                {"text": each["text"], **({"buttons": each["quick_replies"]} if each.get("quick_replies") else {})}
+                for each in own
+            ]
+            for own in found
+        ]
 
     def tracker(self, sender: str) -> dict[str, Any]:
         found: dict[str, Any] = httpx.get(f"{self.url}/conversations/{sender}/tracker", timeout=60).json()

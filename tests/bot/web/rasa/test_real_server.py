@@ -26,6 +26,7 @@ from bot.talk.reception import Reception
 from bot.testing import write_small_catalog
 from bot.web.rasa.project import Content, Options, compile_project
 from bot.web.rasa.server import check_server
+from bot.web.rasa.stories import Said, Story, write_stories
 from bot.web.rasa.writing import write_project
 from bot.web.senders import bubbles
 from bot.wiring import make_records
@@ -35,7 +36,7 @@ from tests.bot.web.serving import RASA_TOKEN, Server
 from tests.recorded.playing import CONVERSATIONS, read
 from tests.shipped_texts import SAID
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
 
 # Twenty of the recorded conversations: what goes in, in the words of the recording.
 TALKS = (
@@ -162,6 +163,16 @@ def test_twenty_conversations_are_the_same_through_rasa_and_without(
     print(f"turns compared: {sum(len(_script(name)) for name in names)}")
 
 
+@pytest.mark.parametrize("name", ["alarms-de", "interview-de-pause"])
+def test_a_conversation_over_socket_io_is_the_same(rasa: Rasa, shipped: Assistant, tmp_path: Path, name: str) -> None:
+    alone, session, lines = Replay(shipped, tmp_path), uuid.uuid4().hex, _script(name)
+
+    said = rasa.chat(session, lines)
+
+    assert [_text(each) for each in said] == [_text(alone.say(_conversation(session), line)) for line in lines]
+    assert any(payloads for _, payloads in map(_text, said))
+
+
 def test_the_tracker_follows_the_interview(rasa: Rasa) -> None:
     sender = uuid.uuid4().hex
     for text in ("/interview", "Ja", "Ich selbst, es geht um mich"):
@@ -196,7 +207,7 @@ def test_whoever_writes_while_the_service_is_away_is_told_so_also_in_the_intervi
             assert said[0] == SAID["de"]["safe"]
 
 
-def test_a_native_project_is_trained_and_answers_from_its_responses(tmp_path: Path) -> None:
+def test_a_native_project_is_trained_passes_rasa_test_and_answers_from_its_responses(tmp_path: Path) -> None:
     """A small catalog in one language, few epochs: that it runs is shown, not how good it is."""
     from bot.catalog.catalog import load_catalog
 
@@ -209,6 +220,11 @@ def test_a_native_project_is_trained_and_answers_from_its_responses(tmp_path: Pa
     write_project(compile_project(content, Options("native", epochs=30)), tmp_path / "project")
     running = Rasa(tmp_path / "project", {})
     running.train()
+    asked = [(pair.question, pair.id) for pair in catalog.pairs] + [("Wie wird das Wetter morgen?", None)]
+    write_stories([Story(str(number), [Said(*each)]) for number, each in enumerate(asked)], running.project / "tests")
+    told = running.test("--stories", "tests", "--nlu", "tests/test_nlu.yml")
+    assert told["story_report"]["conversation_accuracy"]["correct"] == len(asked)
+    assert [told[name]["accuracy"] for name in ("intent_report", "response_selection_report")] == [1, 1]
     running.start()
     try:
         for pair in catalog.pairs:
