@@ -245,6 +245,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
         "harness.commands.author_discussion",
         "harness.commands.author_submit",
         "harness.commands.running",
+        "harness.commands.suites",
         "harness.staff_pages.rating",
         "harness.staff_pages.rehearsal",
         "harness.staff_pages.runs",

@@ -20,16 +20,16 @@ NO_RASA = (
     "needs Rasa Open Source 3.6 in an environment of its own: sh tests/install_rasa.sh .rasa (Python 3.8 to 3.10), "
     "then KLARTEXT_TEST_RASA=.rasa"
 )
-TRAIN_S, START_S = 300, 150
-# Run by Rasa's own Python, which has what its channel is made of. The server says that it is done with a message after
-# all that it has to say.
+TRAIN_S, START_S = 600, 400
+# Run by Rasa's own Python, which has what its channel is made of, but an aiohttp that its client cannot open a WebSocket
+# with. The server says that it is done with a message after all that it has to say.
 OVER_SOCKET_IO = """\
 import asyncio, json, sys, socketio
 async def chat(url, session, lines):
     client, said, confirmed = socketio.AsyncClient(), [], asyncio.Event()
     client.on("session_confirm", lambda _: confirmed.set())
     client.on("bot_uttered", lambda bubble: said[-1].append(bubble))
-    await client.connect(url)
+    await client.connect(url, transports=["polling"])
     await client.emit("session_request", {"session_id": session})
     await asyncio.wait_for(confirmed.wait(), 30)
     for line in lines:

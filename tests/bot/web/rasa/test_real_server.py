@@ -36,7 +36,7 @@ from tests.bot.web.serving import RASA_TOKEN, Server
 from tests.recorded.playing import CONVERSATIONS, read
 from tests.shipped_texts import SAID
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(1800)]
 
 # Twenty of the recorded conversations: what goes in, in the words of the recording.
 TALKS = (
@@ -127,10 +127,12 @@ def rasa(service: Server, shipped: Assistant, tmp_path_factory: pytest.TempPathF
     write_project(compile_project(content, Options(service=service.url)), folder)
     running = Rasa(folder, {"KLARTEXT_RASA_TOKEN": RASA_TOKEN})
     running.train()
-    running.start()
-    print(f"\nRasa: trained in {running.train_s:.0f} s, started in {running.start_s:.0f} s")
-    yield running
-    running.stop()
+    try:
+        running.start()
+        print(f"\nRasa: trained in {running.train_s:.0f} s, started in {running.start_s:.0f} s")
+        yield running
+    finally:
+        running.stop()
 
 
 def test_twenty_conversations_are_the_same_through_rasa_and_without(
@@ -225,8 +227,8 @@ def test_a_native_project_is_trained_passes_rasa_test_and_answers_from_its_respo
     told = running.test("--stories", "tests", "--nlu", "tests/test_nlu.yml")
     assert told["story_report"]["conversation_accuracy"]["correct"] == len(asked)
     assert [told[name]["accuracy"] for name in ("intent_report", "response_selection_report")] == [1, 1]
-    running.start()
     try:
+        running.start()
         for pair in catalog.pairs:
             said = [each["text"] for each in running.say(uuid.uuid4().hex, pair.question)]
             assert said == [pair.answer, SAID["de"]["sample_label"], SAID["de"]["emergency_notice"]]

@@ -68,9 +68,9 @@ def test_the_release_in_force_is_exported_and_a_project_of_drafts_is_refused_whe
     service = Service(Reception(editions.of(None).assistant, records, lambda: now, releases=serving), settings)
     service.prepared.set()
     served = TestClient(build_app(service))
-    status, said = ask(marker)
-    assert (status, "(costs, de)" in said) == (200, True)
-    status, said = ask({**marker, "sample": True})
-    assert (status, "(costs, de)" in said) == (409, False)
-    assert "was exported for drafts (`--sample`), and here approved content only is shown" in said
+    status, told = ask(marker)
+    assert (status, "(costs, de)" in told) == (200, True)
+    status, told = ask({**marker, "sample": True})
+    assert (status, "(costs, de)" in told) == (409, False)
+    assert "was exported for drafts (`--sample`), and here approved content only is shown" in told
     records.close()
