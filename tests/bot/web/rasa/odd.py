@@ -74,7 +74,13 @@ def form(name: str = "interview") -> Form:
     translated = [{"extension": _translation("en", "What {else}?")}]
     item.append({"linkId": "half", "type": "string", "text": "Was noch?", "_text": translated[0]})
     item.append({"linkId": "nothing", "type": "boolean"})
-    document: dict[str, Any] = {"resourceType": "Questionnaire", "status": "draft", "id": name, "language": "de", "item": item}
+    document: dict[str, Any] = {
+        "resourceType": "Questionnaire",
+        "status": "draft",
+        "id": name,
+        "language": "de",
+        "item": item,
+    }
     return form_of(document)
 
 
