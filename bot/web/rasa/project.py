@@ -117,10 +117,12 @@ _CREDENTIALS = """\
 # Whoever reaches Rasa may write as any sender: let it listen on 127.0.0.1 (`rasa run -i 127.0.0.1`), behind what knows
 # your patients, and give each a sender id that nobody guesses.
 rest:
+# A connection is a sender. With `session_persistence: true` a browser could go on after a reload, but beside
+# python-socketio 5.10 or newer, which pip installs, Rasa 3.6 then sends its answers to nobody.
 socketio:
   user_message_evt: user_uttered
   bot_message_evt: bot_uttered
-  session_persistence: true
+  session_persistence: false
 """
 
 

@@ -25,18 +25,16 @@ TRAIN_S, START_S = 600, 400
 # with. The server says that it is done with a message after all that it has to say.
 OVER_SOCKET_IO = """\
 import asyncio, json, sys, socketio
-async def chat(url, session, lines):
-    client, said, confirmed = socketio.AsyncClient(), [], asyncio.Event()
-    client.on("session_confirm", lambda _: confirmed.set())
+async def chat(url, lines):
+    client, said = socketio.AsyncClient(), []
     client.on("bot_uttered", lambda bubble: said[-1].append(bubble))
     await client.connect(url, transports=["polling"])
-    await client.emit("session_request", {"session_id": session})
-    await asyncio.wait_for(confirmed.wait(), 30)
+    sender = client.get_sid()
     for line in lines:
         said.append([])
-        await client.call("user_uttered", {"message": line, "session_id": session}, timeout=120)
+        await client.call("user_uttered", {"message": line}, timeout=120)
     await client.disconnect()
-    return said
+    return sender, said
 print(json.dumps(asyncio.run(chat(*json.load(sys.stdin)))))
 """
 
@@ -144,26 +142,27 @@ class Rasa:
         assert answer.status_code == 200, answer.text
         return [{name: each[name] for name in ("text", "buttons") if name in each} for each in answer.json()]
 
-    def chat(self, session: str, lines: Sequence[str]) -> list[list[dict[str, Any]]]:
-        """Say all lines on Rasa's Socket.IO channel, and return the bubbles of each."""
+    def chat(self, lines: Sequence[str]) -> tuple[str, list[list[dict[str, Any]]]]:
+        """Say all lines on Rasa's Socket.IO channel, and return whom it takes for the sender, and the bubbles of each."""
         done = subprocess.run(
             [rasa_program().parent / "python", "-c", OVER_SOCKET_IO],
-            input=json.dumps([self.url, session, lines]).encode(),
+            input=json.dumps([self.url, lines]).encode(),
             env=self._environ(),
             capture_output=True,
             timeout=TRAIN_S,
             check=False,
         )
         assert done.returncode == 0, done.stderr[-3000:].decode(errors="replace")
-        found: list[list[dict[str, Any]]] = json.loads(done.stdout)
-        # Buttons have another name there.
-        return [
+        sender, found = json.loads(done.stdout)
+        named = [
+            # Buttons have another name there.
             [
                 {"text": each["text"], **({"buttons": each["quick_replies"]} if each.get("quick_replies") else {})}
                 for each in own
             ]
             for own in found
         ]
+        return str(sender), named
 
     def tracker(self, sender: str) -> dict[str, Any]:
         found: dict[str, Any] = httpx.get(f"{self.url}/conversations/{sender}/tracker", timeout=60).json()

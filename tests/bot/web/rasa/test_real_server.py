@@ -167,11 +167,11 @@ def test_twenty_conversations_are_the_same_through_rasa_and_without(
 
 @pytest.mark.parametrize("name", ["alarms-de", "interview-de-pause"])
 def test_a_conversation_over_socket_io_is_the_same(rasa: Rasa, shipped: Assistant, tmp_path: Path, name: str) -> None:
-    alone, session, lines = Replay(shipped, tmp_path), uuid.uuid4().hex, _script(name)
+    alone, lines = Replay(shipped, tmp_path), _script(name)
 
-    said = rasa.chat(session, lines)
+    sender, said = rasa.chat(lines)
 
-    assert [_text(each) for each in said] == [_text(alone.say(_conversation(session), line)) for line in lines]
+    assert [_text(each) for each in said] == [_text(alone.say(_conversation(sender), line)) for line in lines]
     assert any(payloads for _, payloads in map(_text, said))
 
 
