@@ -321,7 +321,7 @@ class _Project:
                 asked = {"active_loop": self._form, "requested_slot": name}
                 yield name, slot({"type": "from_text", "conditions": [asked]})
             return
-        for name in (slots.LANGUAGE, slots.DECISION, slots.PAIR, *self._required()):
+        for name in (slots.LANGUAGE, slots.DECISION, slots.PAIR, slots.CONVERSATION, *self._required()):
             yield name, slot()
 
     def _responses(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
