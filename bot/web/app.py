@@ -202,7 +202,8 @@ def routes(service: Service) -> list[Route]:
     if service.settings.rasa_token is not None:
         token = service.settings.rasa_token
         actions = RasaActions(_senders(service, turns, token, "KLARTEXT_RASA_TOKEN", apart="rasa:"))
-        run = Route("POST", ACTIONS_PATH, actions.run, ActionResult, conflict, admit=actions.admit)
+        refused = (*conflict, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        run = Route("POST", ACTIONS_PATH, actions.run, ActionResult, refused, admit=actions.admit)
         found.append(replace(run, most_bytes=MOST_KEPT))
     return found
 

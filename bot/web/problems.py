@@ -219,6 +219,7 @@ DOCUMENTED = {
     HTTPStatus.NOT_FOUND: "The conversation has no such turn, or does not wait for a person.",
     HTTPStatus.CONFLICT: "The turn id was used for another message, the choice is not offered, or the call is not so.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "Compressed in a way that is not known here.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "The request is not as documented.",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; Retry-After says when to try again.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Starting, or the database does not answer.",
