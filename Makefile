@@ -29,6 +29,7 @@ check: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# `make bench ARGS=rasa` measures a real Rasa beside it, where `make proof` has installed one; it takes long.
 bench: $(VENV)/.installed-test
 	$(BIN)/klartext bench $(ARGS)
 

@@ -105,8 +105,19 @@ def part(app: typer.Typer) -> None:
     author = typer.Typer(help="Drafting help for curators: models draft, clinicians decide.", no_args_is_help=True)
     _add(author, AUTHOR, "klartext author")
     app.add_typer(author, name="author")
+    # Beside the assistant's own commands for Rasa, which do not know suites.
+    of_rasa = next(group.typer_instance for group in app.registered_groups if group.name == "rasa")
+    if of_rasa is not None:
+        of_rasa.command("stories", epilog="Example: klartext rasa stories --suite mammography-de assistant/tests")(
+            suites.stories
+        )
     app.command("demo")(grouped(running.demo))
-    app.command("bench")(grouped(measuring.bench))
+    benchmarks = typer.Typer(invoke_without_command=True)
+    benchmarks.callback()(grouped(measuring.bench))
+    benchmarks.command("rasa", epilog="Example: klartext bench rasa --env rasa-env --out beside-rasa.md")(
+        measuring.bench_rasa
+    )
+    app.add_typer(benchmarks, name="bench")
 
 
 def _add(to: typer.Typer, commands: Commands, path: str) -> None:

@@ -58,7 +58,8 @@ FLOORS = (
 )
 # What the harness may enter the assistant by: the front door; the chat, for the demo; patients' chats, for suites of
 # what is said in them; of the interview, which the benchmarks walk through, what its rooms offer to others; of the staff
-# console what its areas are made of; its queue of drafts; and the FHIR server, which takes an accepted summary.
+# console what its areas are made of; its queue of drafts; the FHIR server, which takes an accepted summary; and how
+# suites become Rasa's stories.
 DOORS = {
     "bot",
     "bot.commands.chat",
@@ -69,6 +70,7 @@ DOORS = {
     "bot.editorial.people",
     "bot.release.release",
     "bot.talk.chats",
+    "bot.web.rasa.stories",
     "bot.web.staff.area",
     "bot.web.staff.rendering",
     "bot.web.staff.serving",
@@ -243,6 +245,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
         "harness.commands.author_discussion",
         "harness.commands.author_submit",
         "harness.commands.running",
+        "harness.commands.suites",
         "harness.staff_pages.rating",
         "harness.staff_pages.rehearsal",
         "harness.staff_pages.runs",

@@ -137,7 +137,7 @@ def options_of(command: object, path: str = "klartext") -> list[tuple[str, str]]
     found = []
     for name, child in getattr(command, "commands", {}).items():
         found += options_of(child, f"{path} {name}")
-    if not getattr(command, "commands", {}):
+    if not getattr(command, "commands", {}) or getattr(command, "invoke_without_command", False):
         for parameter in command.params:  # type: ignore[attr-defined]
             long = [option for option in parameter.opts if option.startswith("--") and option != "--help"]
             found += [(path, option) for option in long]

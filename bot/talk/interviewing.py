@@ -110,16 +110,15 @@ class Filled:
 
     Attributes:
         form: What is asked.
-        answers: What was given and confirmed, or calculated, by linkId; of questions that are asked for just now.
-        repeating: linkIds of questions that may have several answers.
+        answers: What was given and confirmed, or calculated, by linkId: for each place where the question stands (one,
+            or as many as the group around it was filled in), nothing where it is not asked for just now.
         open: The linkId of what is asked; empty where that is no single item.
         asking: Whether messages are for the interview.
         agreed: Whether the patient has agreed to all of it as it stands.
     """
 
     form: Form
-    answers: Mapping[str, tuple[Answer, ...]]
-    repeating: frozenset[str]
+    answers: Mapping[str, tuple[tuple[Answer, ...], ...]]
     open: str
     asking: bool
     agreed: bool
@@ -251,16 +250,17 @@ class Interviewer:
         if self._session is None:
             return None
         session, form = self._session, self._form
-        filling, answers, repeating = session.filling, dict[str, tuple[Answer, ...]](), set[str]()
-        for item in form.by_link_id.values():
-            if item.is_question:
-                places = [each for each in filling.instances(form, item) if filling.is_enabled(form, each)]
-                found = tuple(answer for place in places for answer in filling.at(place))
-                answers |= {item.link_id: found} if found else {}
-                if any(form.by_link_id[each].repeats for each in item.line):
-                    repeating.add(item.link_id)
+        filling = session.filling
+        answers = {
+            item.link_id: tuple(
+                tuple(filling.at(place)) if filling.is_enabled(form, place) else ()
+                for place in filling.instances(form, item)
+            )
+            for item in form.by_link_id.values()
+            if item.is_question
+        }
         waiting = self.interview(at).open_question(session)
-        return Filled(form, answers, frozenset(repeating), waiting.link_id, self.is_asking, self.is_complete)
+        return Filled(form, answers, waiting.link_id, self.is_asking, self.is_complete)
 
     def renew(self, *, at: datetime) -> Turn:
         """Go on with the later version of the form, where the interview is outdated: say so, and ask what is open.

@@ -36,8 +36,9 @@ from bot.web.page.app import build_pages, page_headers, refuse
 from bot.web.page.handlers import Pages
 from bot.web.page.rendering import Labels, PageProblem, Renderer, load_labels
 from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
-from bot.web.rasa.actions import MOST_BYTES, ActionResult, RasaActions, Slimming, takes_tracker
+from bot.web.rasa.actions import ActionResult, RasaActions
 from bot.web.rasa.project import ACTIONS_PATH
+from bot.web.rasa.receiving import MOST_KEPT, Slimming, takes_tracker
 from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
 from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, StaffView, TranscriptView, TurnView
@@ -84,6 +85,7 @@ class Route:
     kind: type[Response] = JSONResponse
     further: Mapping[int | str, dict[str, Any]] = field(default_factory=dict)
     admit: Callable[..., None] | None = None  # raises Problem for whoever may not ask
+    most_bytes: int = MAX_BODY_BYTES  # of a body
 
 
 @dataclass(frozen=True)
@@ -195,16 +197,19 @@ def routes(service: Service) -> list[Route]:
     if service.reception.desk is not None and staff_token is not None:
         found += _staff_routes(StaffApi(service.reception, service.reception.desk.calls, token=staff_token))
     if service.settings.channel_token is not None:
-        channel = RestChannel(_senders(service, turns, service.settings.channel_token))
-        found.append(Route("POST", "/webhooks/rest/webhook", channel.message, list[ChannelReply], WITH_BODY))
+        channel = RestChannel(_senders(service, turns, service.settings.channel_token, "KLARTEXT_CHANNEL_TOKEN"))
+        found.append(Route("POST", "/webhooks/rest/webhook", channel.message, list[ChannelReply], conflict))
     if service.settings.rasa_token is not None:
-        actions = RasaActions(_senders(service, turns, service.settings.rasa_token, apart="rasa:"))
-        found.append(Route("POST", ACTIONS_PATH, actions.run, ActionResult, conflict, admit=actions.admit))
+        token = service.settings.rasa_token
+        actions = RasaActions(_senders(service, turns, token, "KLARTEXT_RASA_TOKEN", apart="rasa:"))
+        refused = (*conflict, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        run = Route("POST", ACTIONS_PATH, actions.run, ActionResult, refused, admit=actions.admit)
+        found.append(replace(run, most_bytes=MOST_KEPT))
     return found
 
 
-def _senders(service: Service, turns: RateLimit, token: str, *, apart: str = "") -> Senders:
-    return Senders(service.reception, service.metrics, turns, _labels(service.settings), token, apart)
+def _senders(service: Service, turns: RateLimit, token: str, setting: str, *, apart: str = "") -> Senders:
+    return Senders(service.reception, service.metrics, turns, _labels(service.settings), token, setting, apart)
 
 
 def _staff_routes(staff: StaffApi) -> list[Route]:
@@ -243,6 +248,7 @@ def build_app(service: Service) -> ASGIApp:
             response_model_exclude_none=route.path.startswith(("/webhooks", "/healthz", "/livez")),
             status_code=route.status,
             response_class=route.kind,
+            max_body_size=route.most_bytes,
             responses={**documented(*route.errors), **route.further},
             dependencies=[
                 Depends(must) for must in (route.admit, service.require_prepared if route.when_ready else None) if must
@@ -262,10 +268,10 @@ def build_app(service: Service) -> ASGIApp:
     def most_bytes(scope: Scope) -> int | None:
         if service.console is not None and is_console(scope):
             return service.console.most_bytes(scope.get("path", ""))
-        if rasa is not None and takes_tracker(scope):
-            return MOST_BYTES
-        # The gate says itself that a file is too large: beside the field, not on a page of its own.
-        return None if gate is not None and takes_file(scope) else MAX_BODY_BYTES
+        # The gate says itself that a file is too large: beside the field, not on a page of its own. So does what takes
+        # trackers: whose token opens it is seen first.
+        is_read_elsewhere = (gate is not None and takes_file(scope)) or (rasa is not None and takes_tracker(scope))
+        return None if is_read_elsewhere else MAX_BODY_BYTES
 
     people = replace(people, app=let_in(people.app))
     sides = Sides(machines, people, _staff(service.console) if service.console is not None else None)

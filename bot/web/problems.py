@@ -66,6 +66,15 @@ def no_access() -> Problem:
     )
 
 
+def no_token(setting: str) -> Problem:
+    """Return the answer for who lacks the secret of another system, and what it is called where it is set."""
+    return Problem(
+        HTTPStatus.UNAUTHORIZED,
+        f"Send {setting} as `Authorization: Bearer TOKEN`: it is missing, or another than here.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
 def too_many(wait_s: float) -> Problem:
     return Problem(
         HTTPStatus.TOO_MANY_REQUESTS,
@@ -106,8 +115,17 @@ def respond(problem: Problem) -> JSONResponse:
     return JSONResponse(body.model_dump(), problem.status, headers=problem.headers, media_type=MEDIA_TYPE)
 
 
-async def _problem(_: Request, error: Exception) -> JSONResponse:
-    return respond(error if isinstance(error, Problem) else unexpected())
+def log_refusal(path: str, problem: Problem) -> None:
+    """Log why another system's call was refused: whoever runs it sees nothing but its own patients' trouble."""
+    log.warning("%s refused (%d): %s", path, problem.status, problem.detail)
+
+
+async def _problem(request: Request, error: Exception) -> JSONResponse:
+    problem = error if isinstance(error, Problem) else unexpected()
+    route = getattr(request.scope.get("route"), "path", "")
+    if route.startswith("/webhooks/"):
+        log_refusal(route, problem)
+    return respond(problem)
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
@@ -201,6 +219,7 @@ DOCUMENTED = {
     HTTPStatus.NOT_FOUND: "The conversation has no such turn, or does not wait for a person.",
     HTTPStatus.CONFLICT: "The turn id was used for another message, the choice is not offered, or the call is not so.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "Compressed in a way that is not known here.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "The request is not as documented.",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; Retry-After says when to try again.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Starting, or the database does not answer.",

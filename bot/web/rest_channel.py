@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from bot.talk.conversation import Message
 from bot.web.schemas import PatientText
-from bot.web.senders import Bubble, Senders
+from bot.web.senders import Bubble, Senders, own_sender
 
 Token = Annotated[
     HTTPAuthorizationCredentials | None,
@@ -22,7 +22,8 @@ Token = Annotated[
 class ChannelMessage(BaseModel):
     """What Rasa's channel takes; its further fields are ignored.
 
-    Half a character in a message is replaced; in a sender it is refused, since two senders must not become one.
+    Half a character in a message is replaced; in a sender it is refused, since two senders must not become one. So is a
+    sender that stands for everybody (`default`).
     """
 
     sender: str = Field(min_length=1, max_length=255)
@@ -44,5 +45,5 @@ class RestChannel:
     def message(self, body: ChannelMessage, token: Token) -> list[ChannelReply]:
         """Take a message of a sender and return the bubbles of the reply."""
         self._senders.admit(token)
-        said = self._senders.say(body.sender, Message(uuid.uuid4().hex, body.message))
+        said = self._senders.say(own_sender(body.sender), Message(uuid.uuid4().hex, body.message))
         return [ChannelReply(recipient_id=body.sender, **dict(each)) for each in said.bubbles]

@@ -7,6 +7,7 @@ import hmac
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from fastapi.security import HTTPAuthorizationCredentials
 from pydantic import BaseModel
@@ -17,7 +18,7 @@ from bot.talk.conversation import Message, Taken
 from bot.talk.reception import Reception
 from bot.web.limits import RateLimit
 from bot.web.metrics import Metrics
-from bot.web.problems import no_access, too_many
+from bot.web.problems import Problem, no_token, too_many
 from bot.web.staff_lines import staff_lines
 
 
@@ -33,6 +34,21 @@ class Bubble(BaseModel):
 
     text: str
     buttons: list[Button] | None = None
+
+
+# What front ends and Rasa send for everybody whom they do not know: all of them would share one conversation.
+SHARED = frozenset({"", "default", "none", "null", "undefined", "nan", "[object object]"})
+
+
+def own_sender(sender: str | None) -> str:
+    """Return a sender; raise Problem for a name that stands for everybody."""
+    if sender is None or sender.strip().lower() in SHARED:
+        raise Problem(
+            HTTPStatus.CONFLICT,
+            "The front end sends no sender of its own for each patient (it is missing, empty, or such as `default`): "
+            "patients would read each other's answers. Let it send one that nobody guesses with every message.",
+        )
+    return sender
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,7 @@ class Senders:
         turns: How many a sender may take.
         labels: Of staff's messages, by language.
         token: Opens it, and is what conversations' ids are made with.
+        setting: What it is called where it is set.
         apart: Keeps senders of several systems apart that have one token.
     """
 
@@ -62,13 +79,14 @@ class Senders:
     turns: RateLimit
     labels: Mapping[str, Mapping[str, str]]
     token: str
+    setting: str
     apart: str = ""
 
     def admit(self, given: HTTPAuthorizationCredentials | None) -> None:
         """Raise Problem for who does not have the token."""
         said = given.credentials.encode("utf-8", "replace") if given else b""
         if not hmac.compare_digest(said, self.token.encode()):
-            raise no_access()
+            raise no_token(self.setting)
 
     def say(self, sender: str, message: Message) -> Said:
         """Take a sender's message; raise Problem when there are too many."""

@@ -120,20 +120,10 @@ class BenchOptions:
     scale: Annotated[bool, typer.Option("--scale", help="Large catalogs instead; takes minutes.")] = False
     harness: Annotated[bool, typer.Option("--harness", help="Running instead: overhead, workers, a million.")] = False
     service: Annotated[bool, typer.Option("--service", help="The service beside a bare endpoint instead.")] = False
-    rasa: Annotated[
-        Path | None,
-        typer.Option("--rasa", help="Rasa 3.6 in this environment beside ours instead; takes long.", metavar="ENV"),
-    ] = None
-    rasa_suite: Annotated[str, typer.Option("--rasa-suite", help="What both are asked.", metavar="NAME")] = (
-        "mammography-six-de"
-    )
-    rasa_epochs: Annotated[int, typer.Option("--rasa-epochs", min=1, max=1000, help="Of Rasa's classifiers.")] = 100
-    rasa_wordings: Annotated[
-        int | None, typer.Option("--rasa-wordings", min=2, help="Of each pair, that Rasa is taught. Default: all.")
-    ] = None
 
 
 def bench(
+    context: typer.Context,
     repeats: Annotated[int, typer.Option(min=1, max=100, help="Repeats of each measurement.")] = 7,
     data: Annotated[Path | None, typer.Option("--data", help="Folder for index and database.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the figures as JSON.")] = None,
@@ -141,16 +131,9 @@ def bench(
     instead: BenchOptions,
 ) -> None:
     """Measure decisions, a whole run, start-up and memory, or large catalogs; exit 1 if a limit is exceeded."""
+    if context.invoked_subcommand is not None:
+        return
     with friendly_errors():
-        if instead.rasa is not None:
-            from harness.measuring.rasa import Plan, measure_rasa
-
-            plan = Plan(instead.rasa, instead.rasa_suite, instead.rasa_epochs, instead.rasa_wordings, data)
-            contest = measure_rasa(plan, lambda line: typer.echo(line, err=True))
-            if out is not None:
-                contest.write(out)
-            print(contest.as_markdown(), end="")
-            return
         if instead.service:
             from harness.measuring.service import measure_service
 
@@ -175,3 +158,34 @@ def bench(
         if out is not None:
             out.write_text(json.dumps([asdict(figure) for figure in figures], indent=2) + "\n", encoding="utf-8")
     raise typer.Exit(0 if all(figure.holds for figure in figures) else 1)
+
+
+def bench_rasa(
+    env: Annotated[
+        Path | None,
+        typer.Option(
+            help="Environment with Rasa 3.6. Default: KLARTEXT_TEST_RASA, rasa-env or .rasa.", metavar="FOLDER"
+        ),
+    ] = None,
+    suite: Annotated[str, typer.Option(help="What both are asked: a shipped suite, or its folder.")] = (
+        "mammography-six-de"
+    ),
+    epochs: Annotated[int, typer.Option(min=1, max=1000, help="Of Rasa's classifiers.")] = 100,
+    wordings: Annotated[
+        int | None, typer.Option(min=2, help="Of each pair, that Rasa is taught. Default: all.", metavar="N")
+    ] = None,
+    out: OutOption = None,
+) -> None:
+    """Measure a real Rasa 3.6, trained on the sample, beside ours; exit 1 if ours is not as far ahead as is wanted."""
+    from harness.measuring.rasa import Plan, measure_rasa
+    from harness.measuring.rasa_server import RasaEnvironment
+
+    with friendly_errors():
+        plan = Plan(suite, epochs, wordings)
+        if out is not None and not out.absolute().parent.is_dir():
+            raise BadData(f"{out} cannot be written: there is no folder {out.parent}. Choose another `--out`.")
+        contest = measure_rasa(RasaEnvironment.find(env), plan, lambda line: typer.echo(line, err=True))
+        print(contest.as_markdown(), end="")
+        if out is not None:
+            contest.write(out)
+    raise typer.Exit(0 if all(each.holds for each in contest.wanted) else 1)

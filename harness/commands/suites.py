@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ import typer
 from rich.table import Column, Table
 
 from bot import BadData, Catalog, data_folder, friendly_errors, load_catalog, locate, read_question_set
+from bot.web.rasa.stories import Said, Story, write_stories
 from harness.commands import options
 from harness.console import counted, nearest, plain_console, plain_table, print_json
 from harness.patients.fidelity import MEASURES, WHOLE, FidelityJudge, Judgement, RangeMiss, VignetteDrift
@@ -335,3 +337,43 @@ def reason(miss: RangeMiss) -> str:
     """Say in a few words why a question is unlike its patient."""
     low, high = (_number(miss.measure, value) for value in miss.target)
     return f"{MEASURES[miss.measure]} {miss.side} ({_number(miss.measure, miss.value)}, not {low} to {high})"
+
+
+def stories(
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Folder to write, new or empty: `tests` in the exported project.")
+    ],
+    suite: options.Suite = "mammography-de",
+) -> None:
+    """Write a suite as test stories and test examples for `rasa test`, of a project in native mode."""
+    with friendly_errors():
+        opened = load_suite(suite)
+        written = write_stories(list(_told(opened.questions)), out)
+        print(f"{out}: {counted(len(written), 'story', 'stories')} of {opened.meta.name}")
+        if left := len(opened.questions) - sum(len(story.said) for story in written):
+            print(f"{counted(left, 'message')} left out: Rasa alone has no place for them, or for what should come.")
+        print(f"Test the project with `rasa test --stories {out.name} --nlu {out.name}/test_nlu.yml`.")
+
+
+def _told(questions: Sequence[Question]) -> Iterator[Story]:
+    """Yield what each patient says, as far as a pair's answer, or none, should come of it."""
+    for name, own in groupby(questions, key=lambda each: each.dialogue or each.id):
+        said: list[Said] = []
+        for question in own:
+            found = _said(question, said[-1].pair_id if said else None)
+            if found is None:
+                break
+            said.append(found)
+        if said:
+            yield Story(name, said)
+
+
+def _said(question: Question, before: str | None) -> Said | None:
+    """Return a message with the pair that should be shown; None where something else should come of it."""
+    expect = question.expect
+    if expect is None:
+        return None if question.kind == URGENT else Said(question.text, question.pair_id)
+    alone = question.dialogue is None or question.turn == 1 or bool(expect.new)
+    if expect.name in ("pair", "same"):
+        return Said(question.text, expect.pair or before, alone=alone)
+    return Said(question.text, None, alone=alone) if expect.name in ("nothing", "unanswered") else None

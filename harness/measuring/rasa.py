@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 
 import yaml
 
-from bot import Settings, Unreachable, UserFixable
+from bot import BadData, Unreachable, UserFixable, locate
 from harness.measuring.figures import KLARTEXT
-from harness.measuring.rasa_load import CHANNEL
+from harness.measuring.rasa_load import ChannelTimes
+from harness.measuring.rasa_server import RasaEnvironment, run, until_it_answers
 from harness.measuring.service import Running, serving
-from harness.measuring.service_load import Job, LoadTimes
+from harness.measuring.service_load import Job
 from harness.patients.suites import Suite, load_suite
 
-PATIENTS, TURNS = 50, 6
+PATIENTS, TURNS = 50, 12
 TOKEN = "a-token-for-the-benchmark-alone"
-START_S, TRAIN_S, ANSWER_S = 300, 3600, 1200
+ANSWER_S = 3600
+LEARN = """\
+import sys
+from pathlib import Path
+from bot import Assistant
+Assistant.open(Path(sys.argv[1]), data=Path(sys.argv[2]), sample=True).prepare()
+"""
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +42,20 @@ class Plan:
     """What is measured.
 
     Attributes:
-        environment: With Rasa Open Source 3.6.
-        suite: Questions that nothing was trained on.
+        suite: Questions that nothing was trained on; both sides learn the content in its language alone.
         epochs: Of Rasa's two classifiers.
         wordings: Of each pair, that Rasa is taught; None: all, as ours.
-        data: Holds our trained catalog; None: as the settings say.
     """
 
-    environment: Path
     suite: str = "mammography-six-de"
     epochs: int = 100
     wordings: int | None = None
-    data: Path | None = None
 
     @property
-    def program(self) -> Path:
-        """Return the command `rasa`; raise UserFixable where there is none."""
-        found = self.environment.absolute() / "bin" / "rasa"
-        if not found.is_file():
-            raise UserFixable(
-                f"There is no Rasa in {self.environment}. Make an environment with Python 3.8 to 3.10, and install "
-                "`rasa==3.6.21` into it (docs/rasa.md), or name another with `--rasa`."
-            )
-        return found
+    def native(self) -> str:
+        """What Rasa is called in the table."""
+        taught = f"{self.wordings} wordings a pair" if self.wordings is not None else "all wordings"
+        return f"Rasa 3.6, native, {taught}, {self.epochs} epochs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,12 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What it takes to be asked over HTTP."""
+    """What it takes to be asked over the REST channel.
+
+    Attributes:
+        memory_mb: Most that was held while it was asked, by all processes of the server.
+        client: Share of the time in which the client used a processor: it must not be what is measured.
+    """
 
     train_s: float
     start_s: float
@@ -82,18 +83,53 @@ class Costs:
     p50_s: float
     p95_s: float
     per_s: float
+    client: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A figure of ours by Rasa's, and what is wanted of it.
+
+    Attributes:
+        least: At least this, or None.
+        below: Less than this, or None.
+    """
+
+    name: str
+    value: float
+    least: float | None = None
+    below: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        return (self.least is None or self.value >= self.least) and (self.below is None or self.value < self.below)
+
+    @property
+    def limit(self) -> str:
+        return f"at least {self.least:g}" if self.least is not None else f"less than {self.below:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What was measured, by system; costs are None for what has no service."""
+    """What was measured, by system: Rasa first, what is served of ours last. Costs are None for what is not served."""
 
     plan: Plan
     scores: Mapping[str, Scored]
     costs: Mapping[str, Costs | None]
 
+    @property
+    def wanted(self) -> list[Wanted]:
+        """What ours is to be beside Rasa."""
+        theirs, *_, ours = self.costs.values()
+        if theirs is None or ours is None:
+            return []
+        return [
+            Wanted("turns a second, ours / Rasa's", ours.per_s / theirs.per_s, least=3),
+            Wanted("peak memory, ours / Rasa's", ours.memory_mb / theirs.memory_mb, below=0.5),
+        ]
+
     def as_markdown(self) -> str:
-        """Return the table."""
+        """Return the tables: what was measured, and what is wanted."""
         names = list(self.scores)
         rows: list[tuple[str, Callable[[str], str]]] = [
             ("answered right", lambda name: f"{self.scores[name].accuracy:.3f}"),
@@ -106,9 +142,14 @@ class Contest:
             (f"{PATIENTS} patients at once, p50", self._cost(lambda costs: f"{costs.p50_s * 1000:.0f} ms")),
             (f"{PATIENTS} patients at once, p95", self._cost(lambda costs: f"{costs.p95_s * 1000:.0f} ms")),
             (f"{PATIENTS} patients at once, turns a second", self._cost(lambda costs: f"{costs.per_s:.1f}")),
+            ("of a processor, used by the client", self._cost(lambda costs: f"{costs.client:.2f}")),
         ]
         lines = [f"| {self.plan.suite} | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
         lines += [f"| {label} | {' | '.join(cell(name) for name in names)} |" for label, cell in rows]
+        lines += ["", "| figure | measured | wanted | |", "|---|---|---|---|"]
+        for each in self.wanted:
+            held = "holds" if each.holds else "missed"
+            lines.append(f"| {each.name} | {each.value:.2f} | {each.limit} | {held} |")
         return "\n".join(lines) + "\n"
 
     def _of_vignette(self, vignette: str) -> Callable[[str], str]:
@@ -135,109 +176,158 @@ class Contest:
             "plan": plan,
             "scores": {name: asdict(each) for name, each in self.scores.items()},
             "costs": {name: asdict(each) if each else None for name, each in self.costs.items()},
+            "wanted": [{**asdict(each), "holds": each.holds} for each in self.wanted],
         }
         path.with_suffix(".json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
-def measure_rasa(plan: Plan, tell: Callable[[str], None]) -> Contest:
+def measure_rasa(environment: RasaEnvironment, plan: Plan, tell: Tell) -> Contest:
     """Train and run Rasa with the sample content, and ours; ask both the same.
 
     Args:
+        environment: Where Rasa is.
         plan: What is measured.
-        tell: Is told what is done, for it takes long.
+        tell: Is told what is done, and what came of it, for it takes long.
 
     Raises:
-        UserFixable: There is no Rasa, or something does not work.
+        UserFixable: Something does not work; it says in which phase.
     """
-    program, suite = plan.program, load_suite(plan.suite)
-    taught = f"{plan.wordings} wordings a pair" if plan.wordings is not None else "all wordings"
-    native = f"Rasa 3.6, native, {taught}, {plan.epochs} epochs"
+    suite = load_suite(plan.suite)
+    if not suite.paraphrases:
+        raise BadData(f"The suite {plan.suite!r} has no questions that a pair answers. Choose another with `--suite`.")
     with tempfile.TemporaryDirectory(prefix="klartext-rasa-") as kept:
-        folder = Path(kept)
-        project = folder / "project"
-        options = ["--mode", "native", "--lang", suite.meta.language, "--epochs", str(plan.epochs)]
-        options += ["--wordings", str(plan.wordings)] if plan.wordings is not None else []
-        _run([sys.executable, "-c", KLARTEXT, "rasa", "export", "--sample", *options, str(project)], folder, ANSWER_S)
-        tell(f"Rasa is trained: {plan.epochs} epochs, {suite.meta.language}")
-        rasa_train_s = _run([str(program), "train", "--skip-validation"], project, TRAIN_S)
-        with _rasa(program, project) as (running, start_s):
-            tell("Rasa is asked")
-            scores = {native: _scored(plan, folder / "rasa", "--system", str(_system(project, running.url, folder)))}
-            costs: dict[str, Costs | None] = {native: _costs(running, suite, rasa_train_s, start_s)}
-        tell("ours is trained, from nothing")
-        fresh = {"KLARTEXT_DATA": str(folder / "data")}
-        asked = [sys.executable, "-c", KLARTEXT, "answer", "--lang", suite.meta.language]
-        train_s = _run(asked, folder, TRAIN_S, fresh, told=suite.paraphrases[0].text + "\n")
-        data = Settings.from_environment(data=plan.data).data
-        tell("ours is asked")
+        run_ = _Run(environment, plan, suite, Path(kept), tell)
+        scores, costs = dict[str, Scored](), dict[str, Costs | None]()
+        scores[plan.native], costs[plan.native] = run_.rasa()
+        train_s = run_.learn()
         for method in ("cosine", "hybrid"):
-            scores[method] = _scored(plan, folder / method, "--method", method)
-        costs["cosine"] = None
-        began = time.perf_counter()
-        with serving(data, f"sqlite:///{folder}/klartext.db", {"KLARTEXT_CHANNEL_TOKEN": TOKEN}) as service:
-            costs["hybrid"] = _costs(service, suite, train_s, time.perf_counter() - began)
+            scores[method] = run_.ours(method)
+        costs |= {"cosine": None, "hybrid": run_.service(train_s)}
+        tell(f"{run_.elapsed} done")
     return Contest(plan, scores, costs)
 
 
-def _run(
-    command: Sequence[str], folder: Path, timeout_s: float, environ: Mapping[str, str] | None = None, told: str = ""
-) -> float:
-    """Run a program to its end; return the seconds that it took."""
-    began = time.perf_counter()
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        input=told,
-        env=_environ(command[0], environ),
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
-    if done.returncode:
-        last = [line for line in done.stderr.splitlines() if line.strip()][-1:]
-        raise Unreachable(
-            f"`{Path(command[0]).name} {command[1]}` failed ({' '.join(last)[-300:]}). Mend it; run again."
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run, phase by phase, in a folder of its own."""
+
+    environment: RasaEnvironment
+    plan: Plan
+    suite: Suite
+    folder: Path
+    tell: Tell
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def elapsed(self) -> str:
+        return f"[{time.perf_counter() - self.began:5.0f} s]"
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        """Say that a phase begins, and where something does not work, in which."""
+        self.tell(f"{self.elapsed} {name}")
+        try:
+            yield
+        except UserFixable as error:
+            raise Unreachable(f"{name}: {error}") from error
+        except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+            raise Unreachable(
+                f"{name}: {' '.join(str(error).split())} ({type(error).__name__}). Run it again."
+            ) from error
+
+    def rasa(self) -> tuple[Scored, Costs]:
+        """Export, train, start and ask Rasa."""
+        plan, project = self.plan, self.folder / "project"
+        options = ["--mode", "native", "--lang", self.suite.meta.language, "--epochs", str(plan.epochs)]
+        options += ["--wordings", str(plan.wordings)] if plan.wordings is not None else []
+        options += ["--catalog", _absolute(self.suite.meta.catalog)]
+        with self._phase("the project for Rasa is written"):
+            _klartext(["rasa", "export", "--sample", *options, str(project)], self.folder)
+        with self._phase(f"Rasa {self.environment.version} learns"):
+            train_s = self.environment.train(project)
+        with ExitStack() as opened:
+            with self._phase("Rasa starts"):
+                running, start_s = opened.enter_context(self.environment.running(project))
+            with self._phase(f"Rasa is asked {len(self.suite.questions)} questions"):
+                scored = self._scored("rasa", "--system", str(_system(project, running.url, self.folder)))
+            with self._phase(f"{PATIENTS} patients write to Rasa"):
+                return scored, self._costs(running, train_s, start_s)
+
+    @property
+    def _catalog(self) -> Path:
+        """The content in the suite's language alone, as Rasa has it."""
+        whole = locate(self.suite.meta.catalog)
+        folder = self.folder / "alone" / whole.name
+        if not folder.exists():
+            shutil.copytree(whole, folder)
+            for other in folder.glob("??.yaml"):
+                if other.stem != self.suite.meta.language:
+                    other.unlink()
+        return folder
+
+    def learn(self) -> float:
+        """Let ours learn from nothing, and return the seconds that it took."""
+        with self._phase("ours learns, from nothing"):
+            command = [sys.executable, "-c", LEARN, str(self._catalog), str(self.folder / "data")]
+            return run("klartext", command, self.folder, ANSWER_S)
+
+    def ours(self, method: str) -> Scored:
+        """Ask ours."""
+        with self._phase(f"ours ({method}) is asked {len(self.suite.questions)} questions"):
+            options = ("--method", method, "--catalog", str(self._catalog), "--data", str(self.folder / "data"))
+            return self._scored(method, *options)
+
+    def service(self, train_s: float) -> Costs:
+        """Start ours, and let patients write to it."""
+        database, token = f"sqlite:///{self.folder}/klartext.db", {"KLARTEXT_CHANNEL_TOKEN": TOKEN}
+        with ExitStack() as opened:
+            with self._phase("ours starts"):
+                began = time.perf_counter()
+                running = opened.enter_context(serving(self.folder / "data", database, token, catalog=self._catalog))
+                until_it_answers(running, TOKEN)
+                start_s = time.perf_counter() - began
+            with self._phase(f"{PATIENTS} patients write to ours"):
+                return self._costs(running, train_s, start_s)
+
+    def _scored(self, name: str, *asking: str) -> Scored:
+        out = self.folder / f"run-{name}"
+        _klartext(["harness", "run", "--suite", _absolute(self.plan.suite), "--out", str(out), *asking], self.folder)
+        summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+        total: dict[str, Any] = summary["total"]
+        vignettes = {each: float(found["accuracy"]) for each, found in summary["vignettes"].items()}
+        answered = total["accuracy"] / total["precision"] if total["precision"] else total["accuracy"]
+        scored = Scored(total["top1"], total["accuracy"], answered - total["accuracy"], vignettes)
+        self.tell(f"{self.elapsed} … {scored.accuracy:.3f} answered right, {scored.wrong:.3f} wrong")
+        return scored
+
+    def _costs(self, running: Running, train_s: float, start_s: float) -> Costs:
+        job = Job(running.url, PATIENTS, TURNS, tuple(question.text for question in self.suite.paraphrases))
+        done = subprocess.run(
+            [sys.executable, "-m", "harness.measuring.rasa_load"],
+            input=json.dumps({"job": asdict(job), "token": TOKEN}),
+            capture_output=True,
+            text=True,
+            timeout=ANSWER_S,
+            check=False,
         )
-    return time.perf_counter() - began
+        if done.returncode:
+            raise Unreachable(f"The load could not be measured ({done.stderr.strip().splitlines()[-1]}). Run it again.")
+        times = ChannelTimes(**json.loads(done.stdout))
+        ordered = sorted(times.seconds)
+        p95_s = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+        per_s = len(ordered) / times.elapsed_s
+        memory_mb = running.peak_mb()
+        self.tell(f"{self.elapsed} … {per_s:.1f} turns a second, {memory_mb:.0f} MB, client {times.client:.0%} busy")
+        return Costs(train_s, start_s, memory_mb, statistics.median(ordered), p95_s, per_s, times.client)
 
 
-def _environ(program: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a program; another Python must not look for its modules among ours."""
-    foreign = program != sys.executable
-    kept = {name: value for name, value in os.environ.items() if not (foreign and name.startswith("PYTHON"))}
-    return {**kept, **(more or {}), "RASA_TELEMETRY_ENABLED": "false", "TF_CPP_MIN_LOG_LEVEL": "3"}
+def _klartext(arguments: Sequence[str], folder: Path) -> float:
+    return run(f"klartext {' '.join(arguments[:2])}", [sys.executable, "-c", KLARTEXT, *arguments], folder, ANSWER_S)
 
 
-@contextmanager
-def _rasa(program: Path, project: Path) -> Iterator[tuple[Running, float]]:
-    """Run Rasa until the block ends; it answers when this yields, with the seconds until then."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = int(probe.getsockname()[1])
-    began = time.perf_counter()
-    with (project / "run.log").open("w", encoding="utf-8") as log:
-        command = [str(program), "run", "-i", "127.0.0.1", "-p", str(port)]
-        process = subprocess.Popen(command, cwd=project, env=_environ(command[0]), stdout=log, stderr=log, text=True)
-    running = Running(process, f"http://127.0.0.1:{port}")
-    try:
-        while not _answers(running.url):
-            if process.poll() is not None or time.perf_counter() - began > START_S:
-                raise Unreachable(f"Rasa did not answer within {START_S} s. Run `rasa run` in an exported project.")
-            time.sleep(0.2)
-        yield running, time.perf_counter() - began
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def _answers(url: str) -> bool:
-    body = json.dumps({"sender": "start", "message": "Hallo"}).encode()
-    request = urllib.request.Request(url + CHANNEL, body, {"Content-Type": "application/json"})
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return bool(json.load(answer))
-    except (URLError, OSError):
-        return False
+def _absolute(named: str) -> str:
+    """Return a path as it is read from elsewhere, and a name as it is."""
+    return str(Path(named).absolute()) if Path(named).exists() else named
 
 
 def _system(project: Path, url: str, folder: Path) -> Path:
@@ -248,31 +338,3 @@ def _system(project: Path, url: str, folder: Path) -> Path:
     described = {"kind": "rasa", "url": url, "declined": declines, "timeout_s": 120}
     path.write_text(yaml.safe_dump(described, allow_unicode=True), encoding="utf-8")
     return path
-
-
-def _scored(plan: Plan, out: Path, *asking: str) -> Scored:
-    command = [sys.executable, "-c", KLARTEXT, "harness", "run", "--suite", plan.suite, "--out", str(out), *asking]
-    _run([*command, *(["--data", str(plan.data)] if plan.data else [])], out.parent, ANSWER_S)
-    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    total: dict[str, Any] = summary["total"]
-    vignettes = {name: float(each["accuracy"]) for name, each in summary["vignettes"].items()}
-    answered = total["accuracy"] / total["precision"] if total["precision"] else total["accuracy"]
-    return Scored(total["top1"], total["accuracy"], answered - total["accuracy"], vignettes)
-
-
-def _costs(running: Running, suite: Suite, train_s: float, start_s: float) -> Costs:
-    job = Job(running.url, PATIENTS, TURNS, tuple(question.text for question in suite.paraphrases))
-    done = subprocess.run(
-        [sys.executable, "-m", "harness.measuring.rasa_load"],
-        input=json.dumps({"job": asdict(job), "token": TOKEN}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise Unreachable(f"The load could not be measured ({done.stderr.strip().splitlines()[-1]}). Run it again.")
-    times = LoadTimes(**json.loads(done.stdout))
-    ordered = sorted(times.seconds)
-    p95_s = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
-    per_s = len(ordered) / times.elapsed_s
-    return Costs(train_s, start_s, running.peak_mb(), statistics.median(ordered), p95_s, per_s)

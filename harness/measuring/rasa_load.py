@@ -7,26 +7,40 @@ import json
 import sys
 import time
 import uuid
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from harness.measuring.service_load import BadAnswer, Client, Job, LoadTimes
 
 CHANNEL = "/webhooks/rest/webhook"
 
 
-async def measure(job: Job, token: str) -> LoadTimes:
+@dataclass(frozen=True, slots=True)
+class ChannelTimes(LoadTimes):
+    """How long messages took, and how busy who sent them was.
+
+    Attributes:
+        client: Share of the time in which this process used a processor: close to 1, it is itself what is measured.
+    """
+
+    client: float
+
+
+async def measure(job: Job, token: str) -> ChannelTimes:
     """Let all patients write message after message; the first of each is not timed."""
     clients = [Client(job.url) for _ in range(job.patients)]
     starts = [(number * job.turns) % len(job.texts) for number in range(job.patients)]
     texts = [(job.texts[start:] + job.texts[:start])[: job.turns] for start in starts]
     arguments = [(client, uuid.uuid4().hex, said) for client, said in zip(clients, texts, strict=True)]
-    await asyncio.gather(*(_write(client, sender, said[:1], token) for client, sender, said in arguments))
-    started = time.perf_counter()
-    seconds = await asyncio.gather(*(_write(client, sender, said[1:], token) for client, sender, said in arguments))
-    elapsed_s = time.perf_counter() - started
-    for client in clients:
-        client.close()
-    return LoadTimes([second for each in seconds for second in each], elapsed_s)
+    try:
+        await asyncio.gather(*(_write(client, sender, said[:1], token) for client, sender, said in arguments))
+        started, used_s = time.perf_counter(), time.process_time()
+        seconds = await asyncio.gather(*(_write(client, sender, said[1:], token) for client, sender, said in arguments))
+        elapsed_s = time.perf_counter() - started
+        busy = (time.process_time() - used_s) / elapsed_s
+    finally:
+        for client in clients:
+            client.close()
+    return ChannelTimes([second for each in seconds for second in each], elapsed_s, busy)
 
 
 async def _write(client: Client, sender: str, texts: tuple[str, ...], token: str) -> list[float]:

@@ -41,17 +41,40 @@ class Running:
     url: str
 
     def peak_mb(self) -> float:
-        """Return the most memory it has held so far, in megabytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
-        found = re.search(r"VmHWM:\s+(\d+)", status)
-        return int(found[1]) / 1024 if found else 0.0
+        """Return the most memory it has held so far, in megabytes, with what it has started and still runs."""
+        return sum(_peak_mb(pid) for pid in _tree(self.process.pid))
+
+
+def _tree(pid: int) -> Iterator[int]:
+    yield pid
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):  # each thread knows those that it has started
+        for child in thread.read_text(encoding="utf-8").split():
+            yield from _tree(int(child))
+
+
+def _peak_mb(pid: int) -> float:
+    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Ask a process to end, and do not wait for ever."""
+    process.terminate()
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 @contextmanager
-def serving(data: Path, database: str, settings: Mapping[str, str] | None = None) -> Iterator[Running]:
+def serving(
+    data: Path, database: str, settings: Mapping[str, str] | None = None, *, catalog: Path | None = None
+) -> Iterator[Running]:
     """Run `klartext serve --sample` until the block ends; it is ready when this yields."""
     environ = {**UNLIMITED, "KLARTEXT_DATA": str(data), "KLARTEXT_DATABASE_URL": database, **(settings or {})}
-    with _listening(["-c", KLARTEXT, "serve", "--sample", "--port", "0"], environ) as running:
+    chosen = ["--catalog", str(catalog)] if catalog is not None else []
+    with _listening(["-c", KLARTEXT, "serve", "--sample", "--port", "0", *chosen], environ) as running:
         _wait_until_ready(running)
         yield running
 
@@ -95,8 +118,7 @@ def _listening(arguments: list[str], environ: Mapping[str, str]) -> Iterator[Run
                 raise Unreachable(f"The service did not start ({errors.read().strip()[-200:]}).")
             yield Running(process, found[1])
         finally:
-            process.terminate()
-            process.wait(60)
+            end(process)
             if process.stdout:
                 process.stdout.close()
 

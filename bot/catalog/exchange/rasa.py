@@ -22,7 +22,8 @@ from bot.catalog.exchange.sources import Handed
 
 NAME, MAKER = "rasa", "Rasa"
 BACKGROUND = ("out_of_scope", "nlu_fallback")
-_ENTITY = re.compile(r"\[([^\]]*)\](?:\([^)]*\)|\{[^}]*\})")  # [text](entity) and [text]{"entity": …}
+# [text](entity), [text]{"entity": …} and [text][{"entity": …}]
+_ENTITY = re.compile(r"\[([^\]]*)\](?:\([^)]*\)|\{[^}]*\}|\[[^\]]*\])")
 _SLOT = re.compile(r"\{[A-Za-z_][\w.]*\}")
 _FLOWS = ("stories", "forms", "flows", "e2e_actions")
 _KNOWN = {"nlu", "responses", "rules", "stories", "intents"}
@@ -188,5 +189,8 @@ def write(catalogs: Sequence[Catalog]) -> Mapping[str, bytes]:
 
 
 def unwritable(text: str) -> bool:
-    """Would Rasa take a part of a text for an entity or a slot? Its format has no way to write such a text."""
-    return bool(_ENTITY.search(text) or _SLOT.search(text))
+    """Would Rasa take a part of a text for an entity or a slot? Its format has no way to write such a text.
+
+    A brace that stands alone is none, but Rasa fails at it when it says the text.
+    """
+    return bool(_ENTITY.search(text) or {"{", "}"} & {*text})

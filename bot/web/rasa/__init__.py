@@ -3,5 +3,5 @@
 Rasa runs in an environment of its own (docs/decisions/0030-rasa.md); nothing of it is imported here.
 
 From outside: `compile_project`, `Content`, `Options` (project.py), `write_project` (writing.py), `check_server`
-(server.py), `RasaActions`, `Slimming` (actions.py). Imports: anything but commands.
+(server.py), `RasaActions` (actions.py), `Slimming` (receiving.py). Imports: anything but commands.
 """

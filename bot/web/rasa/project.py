@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-import yaml
-
 from bot.catalog.catalog import Country, Pair
 from bot.catalog.exchange.rasa import unwritable
 from bot.errors import BadData, UserFixable
@@ -27,9 +25,11 @@ from bot.sentences.wording import Wording
 from bot.talk.messages import phrases_for_interview
 from bot.web.rasa import slots
 from bot.web.rasa.tracker import Marker
+from bot.web.rasa.writing import Block, as_yaml, headed, one_line
 
 Mode = Literal["delegate", "native"]
 ACTION, DOWN, NOTE = "action_klartext_turn", "utter_klartext_down", "utter_klartext_note"
+FAQ, DECLINED, OUT_OF_SCOPE = "utter_faq", "utter_declined", "out_of_scope"
 ACTIONS_PATH = "/webhooks/rasa/actions"
 VERSION = "3.1"  # of Rasa's YAML
 MOST_BUTTONS = 12
@@ -81,21 +81,6 @@ class Options:
     wordings: int | None = None
 
 
-class _Block(str):
-    """Text that is written as a block, line by line."""
-
-
-class _Dumper(yaml.SafeDumper):
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-_Dumper.add_representer(_Block, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|"))
-
-
 def compile_project(content: Content, options: Options) -> dict[str, bytes]:
     """Return the files of a project, by their paths in it.
 
@@ -110,18 +95,14 @@ def compile_project(content: Content, options: Options) -> dict[str, bytes]:
     _require_writable(content)
     made = _Project(content, options)
     files = {
-        "config.yml": _yaml(made.config()),
-        "domain.yml": _yaml({"version": VERSION, **made.domain()}),
-        "data/nlu.yml": _yaml({"version": VERSION, "nlu": list(made.examples())}),
-        "data/rules.yml": _yaml({"version": VERSION, "rules": list(made.rules())}),
+        "config.yml": as_yaml(made.config()),
+        "domain.yml": as_yaml({"version": VERSION, **made.domain()}),
+        "data/nlu.yml": as_yaml({"version": VERSION, "nlu": list(made.examples())}),
+        "data/rules.yml": as_yaml({"version": VERSION, "rules": list(made.rules())}),
         "endpoints.yml": _endpoints(options),
         "credentials.yml": _CREDENTIALS,
     }
-    return {name: f"# {_HEADS[name].format(mode=options.mode)}\n{text}".encode() for name, text in files.items()}
-
-
-def _yaml(document: Mapping[str, Any]) -> str:
-    return yaml.dump(dict(document), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=10**6)
+    return {name: headed(_HEADS[name].format(mode=options.mode), text) for name, text in files.items()}
 
 
 _HEADS = {
@@ -136,10 +117,12 @@ _CREDENTIALS = """\
 # Whoever reaches Rasa may write as any sender: let it listen on 127.0.0.1 (`rasa run -i 127.0.0.1`), behind what knows
 # your patients, and give each a sender id that nobody guesses.
 rest:
+# A connection is a sender. With `session_persistence: true` a browser could go on after a reload, but beside
+# python-socketio 5.10 or newer, which pip installs, Rasa 3.6 then sends its answers to nobody.
 socketio:
   user_message_evt: user_uttered
   bot_message_evt: bot_uttered
-  session_persistence: true
+  session_persistence: false
 """
 
 
@@ -147,8 +130,7 @@ def _endpoints(options: Options) -> str:
     if options.mode == "native":
         return "# Rasa decides everything by itself: there is no action server.\n"
     service = options.service.rstrip("/")
-    parts = urlsplit(service)
-    if parts.scheme not in ("http", "https") or not parts.hostname or any(each in service for each in " \"'#${}"):
+    if not _is_address(service):
         raise UserFixable(
             f"`--service` is {options.service!r}. Give the address of `klartext serve` as Rasa reaches it, such as "
             "http://127.0.0.1:8000."
@@ -162,6 +144,17 @@ action_endpoint:
     Authorization: Bearer ${{KLARTEXT_RASA_TOKEN}}
   enable_selective_domain: true
 """
+
+
+def _is_address(service: str) -> bool:
+    """Say whether this is an address, and one that YAML takes as it stands."""
+    try:
+        parts = urlsplit(service)
+        _ = parts.port
+    except ValueError:
+        return False
+    plain = service.isprintable() and not any(each in service for each in " \"'#${}")
+    return plain and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _require_writable(content: Content) -> None:
@@ -217,7 +210,7 @@ class _Project:
                 {"name": "LogisticRegressionClassifier"},
                 {"name": "FallbackClassifier", "threshold": 0.3},
             ]
-        otherwise = "utter_declined" if self._native else ACTION
+        otherwise = DECLINED if self._native else ACTION
         return {
             "recipe": "default.v1",
             "assistant_id": f"klartext-{self.content.exam}",
@@ -229,7 +222,7 @@ class _Project:
     def _intents(self) -> Iterator[str]:
         yield "faq"
         if any(self.content.background.values()):
-            yield "out_of_scope"
+            yield OUT_OF_SCOPE
         if self._form:
             yield "interview"
         yield from (f"language_{language}" for language in self.languages)
@@ -242,19 +235,19 @@ class _Project:
             for pair in pairs:
                 own = texts.setdefault(f"faq/{pair.id}", {})
                 wordings = [pair.question, *(each.text for each in pair.variants)][:most]
-                own.update(dict.fromkeys(map(_one_line, wordings)))
+                own.update(dict.fromkeys(map(one_line, wordings)))
             others = self.content.background.get(language, ())
             others = others[: most * OTHERS] if most is not None else others
             if others:
-                texts.setdefault("out_of_scope", {}).update(dict.fromkeys(map(_one_line, others)))
+                texts.setdefault(OUT_OF_SCOPE, {}).update(dict.fromkeys(map(one_line, others)))
         if self._form:
             texts["interview"] = dict.fromkeys(phrases_for_interview())
         for language in self.languages:
             said = load(language, "language.yaml")
             texts[f"language_{language}"] = dict.fromkeys((said["name"], *said["phrases"]))
         for intent, lines in texts.items():
-            written = (line for line in lines if line and not unwritable(line))
-            yield {"intent": intent, "examples": _Block("".join(f"- {line}\n" for line in written))}
+            if written := [line for line in lines if line and not unwritable(line)]:
+                yield {"intent": intent, "examples": Block("".join(f"- {line}\n" for line in written))}
 
     def rules(self) -> Iterator[Mapping[str, Any]]:
         """Yield the rules.
@@ -268,12 +261,12 @@ class _Project:
                 yield {"rule": f"{intent}: the action server decides", "steps": [{"intent": intent}, *then]}
             yield {"rule": "whatever else is said: the action server decides", "steps": then}
             return
-        declines = [{"action": "utter_declined"}, {"action": NOTE}]
+        declines = [{"action": DECLINED}, {"action": NOTE}]
         yield {
             "rule": "answer a question",
-            "steps": [{"intent": "faq"}, {"action": "utter_faq"}, {"action": NOTE}],
+            "steps": [{"intent": "faq"}, {"action": FAQ}, {"action": NOTE}],
         }
-        for intent in ("out_of_scope", "nlu_fallback"):
+        for intent in (OUT_OF_SCOPE, "nlu_fallback"):
             if intent in (*self._intents(), "nlu_fallback"):
                 yield {"rule": f"decline: {intent}", "steps": [{"intent": intent}, *declines]}
         for language in self.languages:
@@ -309,7 +302,7 @@ class _Project:
             return
         names = slots.slot_names(form)
         if self._native:
-            yield from (names[item.link_id] for item in _asked_natively(form))
+            yield from (names[item.link_id] for item in _asked_natively(form, self.languages))
         else:
             yield from names.values()
             yield slots.AGREED
@@ -328,7 +321,7 @@ class _Project:
                 asked = {"active_loop": self._form, "requested_slot": name}
                 yield name, slot({"type": "from_text", "conditions": [asked]})
             return
-        for name in (slots.LANGUAGE, slots.DECISION, slots.PAIR, *self._required()):
+        for name in (slots.LANGUAGE, slots.DECISION, slots.PAIR, slots.CONVERSATION, *self._required()):
             yield name, slot()
 
     def _responses(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
@@ -349,7 +342,7 @@ class _Project:
         notice = f"emergency_notice_{country.lower()}" if country else "emergency_notice"
         noted = ["sample_label"] * self.content.sample + [notice]
         yield NOTE, _in_languages({each: "\n\n".join(sentences[each][key] for key in noted) for each in self.languages})
-        for name, key in (("utter_declined", "declined"), ("utter_welcome", "welcome")):
+        for name, key in ((DECLINED, "declined"), ("utter_welcome", "welcome")):
             yield name, _in_languages({each: sentences[each][key] for each in self.languages})
         if self.content.form is not None:
             yield "utter_interview_over", _in_languages({each: sentences[each]["completed"] for each in self.languages})
@@ -361,10 +354,8 @@ class _Project:
 
     def _questions(self, form: Form) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
         names = slots.slot_names(form)
-        for item in _asked_natively(form):
-            texts = {
-                each: form_text(form, item.link_id, "question", 0, each) or item.link_id for each in self.languages
-            }
+        for item in _asked_natively(form, self.languages):
+            texts = {each: _question(form, item, each) for each in self.languages}
             buttons = {each: list(self._choices(form, item, each)) for each in self.languages}
             yield f"utter_ask_{names[item.link_id]}", _in_languages(texts, buttons)
 
@@ -373,18 +364,26 @@ class _Project:
         if item.type == "boolean":
             yield from (sentences["yes"], sentences["no"])
         elif len(item.options) <= MOST_BUTTONS:
-            for number in range(len(item.options)):
-                yield form_text(form, item.link_id, "option", number, language) or str(number + 1)
+            yield from _options(form, item, language)
 
 
-def _asked_natively(form: Form) -> Iterator[Item]:
+def _asked_natively(form: Form, languages: Sequence[str]) -> Iterator[Item]:
     """Yield the questions that Rasa's own form can ask: those that always are, for an answer in words."""
     for item in form.by_link_id.values():
         around = [form.by_link_id[each] for each in item.line]
         fixed = not any(each.has_rule or (each.type == "group" and each.repeats) for each in around)
-        words = [item.text.base, *(option.label.base for option in item.options)]
+        words = [text for each in languages for text in (_question(form, item, each), *_options(form, item, each))]
         if item.asked and item.is_question and item.type in _NATIVE and fixed and not any(map(unwritable, words)):
             yield item
+
+
+def _question(form: Form, item: Item, language: str) -> str:
+    return form_text(form, item.link_id, "question", 0, language) or item.link_id
+
+
+def _options(form: Form, item: Item, language: str) -> Iterator[str]:
+    for number in range(len(item.options)):
+        yield form_text(form, item.link_id, "option", number, language) or str(number + 1)
 
 
 def _in_languages(
@@ -393,14 +392,10 @@ def _in_languages(
     """Return a response with a wording for each language: the first for everybody, the others where it is known."""
     found = []
     for number, (language, text) in enumerate(texts.items()):
-        said: dict[str, Any] = {"text": _Block(text) if "\n" in text else text}
+        said: dict[str, Any] = {"text": Block(text) if "\n" in text else text}
         if named := (buttons or {}).get(language):
             said["buttons"] = [{"title": each, "payload": each} for each in named]
         if number:
             said["condition"] = [{"type": "slot", "name": slots.LANGUAGE, "value": language}]
         found.append(said)
     return found
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -9,10 +9,11 @@ from bot.interview.form.form import Form
 from bot.interview.values.fhir_json import string
 
 # Slots of ours beside those of the items.
-LANGUAGE, PROJECT, DECISION, PAIR, AGREED = (
+LANGUAGE, PROJECT, DECISION, PAIR, CONVERSATION, AGREED = (
     *("language", "klartext_project", "klartext_decision", "klartext_pair"),
-    "klartext_agreed",
+    *("klartext_conversation", "klartext_agreed"),
 )
+OF_ITEMS = "item_"  # begins the slots of the items
 REQUESTED = "requested_slot"  # Rasa's own
 
 
@@ -32,7 +33,7 @@ def slot_names(form: Form) -> Mapping[str, str]:
     taken = set[str]()
     for item in form.by_link_id.values():
         if item.is_question:
-            base = name = f"item_{_plain(item.link_id)}".rstrip("_")
+            base = name = f"{OF_ITEMS}{_plain(item.link_id)}".rstrip("_")
             number = 1
             while name in taken:
                 number += 1

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
+from bot.interview.form.form import Form
 from bot.interview.values.answer import Answer
-from bot.sentences.reply import Content
+from bot.sentences.reply import Content, shows_alarm
 from bot.talk.conversation import Taken
 from bot.talk.interviewing import Filled
 from bot.web.rasa import slots
@@ -45,9 +46,12 @@ class Marker:
     def read(cls, stored: Any) -> Marker | None:
         """Return the marker in a slot; None where it is none of ours."""
         try:
-            return cls(**stored)
+            marker = cls(**stored)
         except TypeError:
             return None
+        texts = (marker.exam, marker.form, marker.mode)
+        fits = all(isinstance(each, str) for each in texts) and isinstance(marker.sample, bool)
+        return marker if fits and type(marker.format) is int else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +67,31 @@ class Tracker:
     loop: str = ""
 
 
-def events(taken: Taken, filled: Filled | None, tracker: Tracker) -> list[Event]:
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where a conversation stands after a turn.
+
+    Attributes:
+        conversation: Its id.
+        taken: The turn.
+        filled: How far the interview is; None where there is none.
+    """
+
+    conversation: str
+    taken: Taken
+    filled: Filled | None
+
+
+def events(stand: Stand, tracker: Tracker) -> list[Event]:
     """Return what brings a tracker to where the conversation stands after a turn.
 
     The last of them says that Rasa listens now: without it, its rules say that nobody was reached.
     """
+    filled = stand.filled
     marker = Marker.read(tracker.slots.get(slots.PROJECT))
-    wanted = dict(_wanted(taken, filled))
+    # Of an interview that is over, was deleted or never was, nothing stays.
+    wanted = {name: None for name in tracker.slots if name.startswith(slots.OF_ITEMS) or name == slots.AGREED}
+    wanted |= dict(_wanted(stand))
     found = [
         {"event": "slot", "name": name, "value": value}
         for name, value in wanted.items()
@@ -82,31 +104,44 @@ def events(taken: Taken, filled: Filled | None, tracker: Tracker) -> list[Event]
         # A form that asks for nothing would go on by itself, and say nothing.
         asked = slots.slot_names(filled.form).get(filled.open, slots.AGREED)
         found.append({"event": "slot", "name": slots.REQUESTED, "value": asked})
-    elif tracker.loop:
-        found += [
-            {"event": "active_loop", "name": None},
-            {"event": "slot", "name": slots.REQUESTED, "value": None},
-        ]
+    else:
+        found += [{"event": "active_loop", "name": None}] if tracker.loop else []
+        if tracker.loop or tracker.slots.get(slots.REQUESTED) is not None:
+            found.append({"event": "slot", "name": slots.REQUESTED, "value": None})
     return [*found, {"event": "followup", "name": "action_listen"}]
 
 
-def _wanted(taken: Taken, filled: Filled | None) -> Iterator[tuple[str, Any]]:
-    shown = [part.pair_id for part in taken.reply.parts if isinstance(part, Content)]
-    yield slots.LANGUAGE, taken.reply.language
-    yield slots.DECISION, taken.turn.decision
+def _wanted(stand: Stand) -> Iterator[tuple[str, Any]]:
+    reply, filled = stand.taken.reply, stand.filled
+    shown = [part.pair_id for part in reply.parts if isinstance(part, Content)]
+    yield slots.LANGUAGE, reply.language
+    # What is said to an alarm is often no question; while the patient is told to get help, that is what counts.
+    yield slots.DECISION, "urgent" if shows_alarm(reply) else stand.taken.turn.decision
     yield slots.PAIR, shown[0] if shown else None
+    yield slots.CONVERSATION, stand.conversation
     if filled is not None:
         for link_id, name in slots.slot_names(filled.form).items():
-            yield name, _value(filled.answers.get(link_id, ()), repeats=link_id in filled.repeating)
+            yield name, _value(filled.form, link_id, filled.answers.get(link_id, ()))
         yield slots.AGREED, True if filled.agreed else None
 
 
-def _value(answers: Sequence[Answer], *, repeats: bool) -> Any:
-    """Return answers as a slot holds them: FHIR's value, or a list of them where there may be several; None: none."""
-    if not answers:
+def _value(form: Form, link_id: str, places: Sequence[Sequence[Answer]]) -> Any:
+    """Return the answers to a question as a slot holds them: FHIR's value, or a list of them where it repeats.
+
+    In groups that repeat it is a list with one entry for each of them, in the same order for all their questions; null
+    for none. Null also where there is no answer at all.
+    """
+    if not any(places):
         return None
+    item = form.by_link_id[link_id]
+    values = [_of_place(each, repeats=item.repeats) for each in places]
+    in_groups = any(form.by_link_id[each].repeats for each in item.line[:-1])
+    return values if in_groups else values[0]
+
+
+def _of_place(answers: Sequence[Answer], *, repeats: bool) -> Any:
     values = [_plain(each.value) for each in answers]
-    return values if repeats else values[0]
+    return (values or None) if repeats else next(iter(values), None)
 
 
 def _plain(value: Any) -> Any:

@@ -1,14 +1,61 @@
-"""Put a project into a folder: all of its files, or none."""
+"""Write what Rasa reads: YAML that means the same to its reader, and files in a folder, all of them or none."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from bot.errors import BadData
+
+# Rasa reads YAML 1.2, and this writes 1.1: what one of them takes for the end of a line, and the other does not, is
+# escaped; so are numbers of 1.2, and `${…}` outside quotes, where Rasa puts in what its environment says.
+_APART = re.compile("[\x85\u2028\u2029\ufeff]|\\$\\{|^[-+]?0[ox]|^[-+]?[0-9.]+e[0-9]+$", re.IGNORECASE)
+
+
+class Block(str):
+    """Text that is written as a block, line by line."""
+
+
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _written(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if _APART.search(text) else "|" if isinstance(text, Block) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(Block, _written)
+_Dumper.add_representer(str, _written)
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """Return a document as YAML, in its order."""
+    return yaml.dump(dict(document), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=10**6)
+
+
+def headed(head: str, text: str) -> bytes:
+    """Return a file with a comment at its head.
+
+    The comment is not ASCII: where all of a file is, Rasa takes each ``\\u`` in it for the beginning of an escape.
+    """
+    return f"# {head} · UTF-8\n{text}".encode()
+
+
+def one_line(text: str) -> str:
+    """Return a text as a line, which an example is."""
+    return " ".join(text.split())
 
 
 def write_project(files: Mapping[str, bytes], folder: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot import Unreachable
-from harness.measuring.service import Pair, _crowd, _interview, _one_turn, _quantile, floor, let_ask
+from harness.measuring.service import Pair, Running, _crowd, _interview, _one_turn, _quantile, end, floor, let_ask
 from harness.measuring.service_load import Job, LoadTimes
 
 
@@ -24,6 +28,18 @@ def test_every_turn_on_the_floor_commits_two_rows(tmp_path: Path) -> None:
         assert connection.execute("SELECT count(DISTINCT conversation) FROM floor").fetchone() == (3,)
     assert len(measured.seconds) == 3 * 3  # the first of each is not timed
     assert 0 < max(measured.seconds) <= measured.elapsed_s
+
+
+def test_the_memory_of_a_service_is_that_of_all_its_processes() -> None:
+    child = "held = b'x' * 80_000_000; print('held', flush=True); import time; time.sleep(60)"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        (held,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8").split()
+        assert Running(process, "").peak_mb() > 80
+        os.kill(int(held), signal.SIGKILL)
+        end(process)
 
 
 def test_a_service_that_is_not_there_is_told_in_one_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from dataclasses import dataclass, field
@@ -56,8 +57,13 @@ class Tracked:
 
     def post(self, call: Json) -> httpx.Response:
         """Send a call."""
+        return self.post_bytes(json.dumps(call).encode())
+
+    def post_bytes(self, body: bytes, encoding: str = "") -> httpx.Response:
+        """Send the bytes of a call, compressed as `encoding` says."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        return httpx.post(f"{self.url}/webhooks/rasa/actions", json=call, headers=headers, timeout=60)
+        headers |= {"Content-Type": "application/json"} | ({"Content-Encoding": encoding} if encoding else {})
+        return httpx.post(f"{self.url}/webhooks/rasa/actions", content=body, headers=headers, timeout=60)
 
     def say(self, text: str | None) -> list[str]:
         """Say something, apply the events, and return what is said back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
@@ -9,9 +10,9 @@ import httpx
 import pytest
 
 from bot import Assistant
+from bot.adapters.sql_records import SqlRecords
 from bot.interview.form.form import Form
 from bot.talk.interviewing import form_of
-from bot.web.limits import MAX_BODY_BYTES
 from bot.web.rasa import slots
 from tests.bot.interview.chat import mammography
 from tests.bot.web.rasa.calls import Tracked
@@ -30,7 +31,8 @@ def form() -> Form:
 @pytest.fixture
 def tracked(server: Server, form: Form) -> Tracked:
     """A new sender of the exported project."""
-    names = [slots.LANGUAGE, slots.DECISION, slots.PAIR, *slots.slot_names(form).values(), slots.AGREED]
+    own = [slots.LANGUAGE, slots.DECISION, slots.PAIR, slots.CONVERSATION]
+    names = [*own, *slots.slot_names(form).values(), slots.AGREED]
     return Tracked(server.url, RASA_TOKEN, slots=dict.fromkeys(names))
 
 
@@ -86,16 +88,6 @@ def test_a_call_that_is_sent_again_is_taken_once(tracked: Tracked) -> None:
     assert tracked.say(None)  # an action that was run without a message
 
 
-def test_trackers_of_any_length_are_taken(tracked: Tracked) -> None:
-    tracked.events = [{"event": "bot", "timestamp": number, "text": "x" * 1000} for number in range(500)]
-    call = tracked.call("Tut das weh?")
-    assert len(str(call)) > 5 * MAX_BODY_BYTES
-
-    assert tracked.post(call).status_code == 200
-    tracked.token = CHANNEL_TOKEN
-    assert tracked.post(call).status_code == 401
-
-
 def test_senders_have_conversations_of_their_own_and_apart_from_the_channels(server: Server, tracked: Tracked) -> None:
     tracked.say("Tut das weh?")
 
@@ -108,9 +100,78 @@ def test_senders_have_conversations_of_their_own_and_apart_from_the_channels(ser
 
 
 @pytest.mark.parametrize("token", ["", "wrong", CHANNEL_TOKEN, RASA_TOKEN[:-1]])
-def test_the_token_opens_the_action_server(tracked: Tracked, token: str) -> None:
+def test_the_token_opens_the_action_server_and_who_lacks_it_is_told_which(
+    server: Server, tracked: Tracked, token: str
+) -> None:
     tracked.token = token
-    assert tracked.post(tracked.call("Tut das weh?")).status_code == 401
+    answer = tracked.post(tracked.call("Tut das weh?"))
+
+    assert answer.status_code == 401
+    assert "KLARTEXT_RASA_TOKEN" in answer.json()["detail"]
+    lines = [json.loads(line) for line in server.stderr().splitlines() if line.startswith("{")]
+    (line,) = [
+        each for each in lines if each.get("request_id") == answer.json()["request_id"] and "refused" in str(each)
+    ]
+    assert "401" in str(line)
+    assert "KLARTEXT_RASA_TOKEN" in str(line)
+
+
+@pytest.mark.parametrize("sender", ["default", " Default ", "", "  ", None, "undefined", "null", "None"])
+def test_a_sender_that_stands_for_everybody_is_refused(tracked: Tracked, sender: Any) -> None:
+    tracked.sender = sender
+    word = uuid.uuid4().hex
+    answer = tracked.post(tracked.call(word))
+
+    assert answer.status_code == 409
+    assert "no sender of its own for each patient" in answer.json()["detail"]
+    assert word not in answer.text
+
+
+def test_a_call_and_its_tracker_are_of_one_sender_of_any_length(tracked: Tracked) -> None:
+    tracked.sender = "x" * 5000
+    call = tracked.call("Tut das weh?")
+    assert tracked.post(call).status_code == 200
+
+    call["sender_id"] = "x" * 4999
+    assert tracked.post(call).status_code == 409
+    assert Tracked(tracked.url, RASA_TOKEN, "x" * 4999).say("/easy")[0] == DE["nothing_to_explain"]
+
+
+def test_while_the_patient_is_told_to_get_help_the_decision_is_urgent(tracked: Tracked) -> None:
+    for text in ("Ich bekomme keine Luft", "Tut das weh?"):
+        assert DE["urgent"] in tracked.say(text)
+        assert tracked.slots[slots.DECISION] == "urgent"
+    tracked.say("ok")
+    assert tracked.slots[slots.DECISION] == "talk"
+
+
+def test_slots_that_nobody_confirmed_are_emptied(tracked: Tracked) -> None:
+    forged = {"item_age": 99, "item_consent": True, slots.AGREED: True, "requested_slot": "item_age"}
+    tracked.slots |= forged
+    tracked.say("Tut das weh?")
+
+    assert {tracked.slots[name] for name in forged} == {None}
+
+
+def test_the_tracker_names_its_conversation_and_is_empty_once_that_was_erased(server: Server, tracked: Tracked) -> None:
+    for text in ("/interview", "Ja", "Ich selbst, es geht um mich", "Einladung zur Früherkennung"):
+        tracked.say(text)
+    conversation = tracked.slots[slots.CONVERSATION]
+    assert tracked.slots["item_reason"]
+
+    opened = httpx.get(
+        f"{server.url}/api/v1/conversations/{conversation}", headers={"Authorization": f"Bearer {conversation}"}
+    )
+    assert opened.status_code == 401  # the id alone opens nothing
+    records = SqlRecords.open(f"sqlite:///{server.database()}")
+    try:
+        records.erase(conversation)
+    finally:
+        records.close()
+    tracked.say("Tut das weh?")
+    filled = {name for name, value in tracked.slots.items() if value is not None and name.startswith("item_")}
+    assert (filled, tracked.loop, tracked.slots["requested_slot"]) == (set(), None, None)
+    assert tracked.slots[slots.CONVERSATION] == conversation
 
 
 @pytest.mark.parametrize(
@@ -122,6 +183,10 @@ def test_the_token_opens_the_action_server(tracked: Tracked, token: str) -> None
         ({"project": {}}, "not one that `klartext rasa export` has made"),
         ({"project": {"format": 2}}, "not one that `klartext rasa export` has made"),
         ({"project": {"mode": "native"}}, "not one that `klartext rasa export` has made"),
+        ({"project": {"form": 1}}, "not one that `klartext rasa export` has made"),
+        ({"project": {"format": True}}, "not one that `klartext rasa export` has made"),
+        ({"project": {"exam": ["mammography"]}}, "not one that `klartext rasa export` has made"),
+        ({"project": {"exam": "x" * 5000}}, f"for the exam '{'x' * 40}', and"),
         ({"project": {"exam": "mri"}}, "for the exam 'mri', and 'mammography' is served here"),
         ({"project": {"sample": False}}, "was exported for approved content only, and here drafts, too (`--sample`)"),
     ],

@@ -77,6 +77,8 @@ def test_a_project_has_every_file_with_intents_slots_a_form_and_both_languages(c
         assert english["text"] == next(each.answer for each in content.pairs["en"] if each.id == name)
         assert english["condition"] == [{"type": "slot", "name": "language", "value": "en"}]
     assert {"rest", "socketio"} <= set(files["credentials.yml"])
+    # With it, Rasa's answers reach nobody beside the python-socketio that is installed with it today.
+    assert files["credentials.yml"]["socketio"]["session_persistence"] is False
 
 
 def test_in_delegate_mode_every_rule_asks_the_action_server_and_says_so_when_nobody_answers(content: Content) -> None:

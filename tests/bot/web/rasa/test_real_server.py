@@ -26,6 +26,7 @@ from bot.talk.reception import Reception
 from bot.testing import write_small_catalog
 from bot.web.rasa.project import Content, Options, compile_project
 from bot.web.rasa.server import check_server
+from bot.web.rasa.stories import Said, Story, write_stories
 from bot.web.rasa.writing import write_project
 from bot.web.senders import bubbles
 from bot.wiring import make_records
@@ -35,7 +36,7 @@ from tests.bot.web.serving import RASA_TOKEN, Server
 from tests.recorded.playing import CONVERSATIONS, read
 from tests.shipped_texts import SAID
 
-pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(1800)]
 
 # Twenty of the recorded conversations: what goes in, in the words of the recording.
 TALKS = (
@@ -126,10 +127,12 @@ def rasa(service: Server, shipped: Assistant, tmp_path_factory: pytest.TempPathF
     write_project(compile_project(content, Options(service=service.url)), folder)
     running = Rasa(folder, {"KLARTEXT_RASA_TOKEN": RASA_TOKEN})
     running.train()
-    running.start()
-    print(f"\nRasa: trained in {running.train_s:.0f} s, started in {running.start_s:.0f} s")
-    yield running
-    running.stop()
+    try:
+        running.start()
+        print(f"\nRasa: trained in {running.train_s:.0f} s, started in {running.start_s:.0f} s")
+        yield running
+    finally:
+        running.stop()
 
 
 def test_twenty_conversations_are_the_same_through_rasa_and_without(
@@ -160,6 +163,16 @@ def test_twenty_conversations_are_the_same_through_rasa_and_without(
     assert set(INTERVIEWS) <= set(kept)
     assert {kept[name]["status"] for name in INTERVIEWS} == {"completed", "in-progress"}
     print(f"turns compared: {sum(len(_script(name)) for name in names)}")
+
+
+@pytest.mark.parametrize("name", ["alarms-de", "interview-de-pause"])
+def test_a_conversation_over_socket_io_is_the_same(rasa: Rasa, shipped: Assistant, tmp_path: Path, name: str) -> None:
+    alone, lines = Replay(shipped, tmp_path), _script(name)
+
+    sender, said = rasa.chat(lines)
+
+    assert [_text(each) for each in said] == [_text(alone.say(_conversation(sender), line)) for line in lines]
+    assert any(payloads for _, payloads in map(_text, said))
 
 
 def test_the_tracker_follows_the_interview(rasa: Rasa) -> None:
@@ -196,7 +209,7 @@ def test_whoever_writes_while_the_service_is_away_is_told_so_also_in_the_intervi
             assert said[0] == SAID["de"]["safe"]
 
 
-def test_a_native_project_is_trained_and_answers_from_its_responses(tmp_path: Path) -> None:
+def test_a_native_project_is_trained_passes_rasa_test_and_answers_from_its_responses(tmp_path: Path) -> None:
     """A small catalog in one language, few epochs: that it runs is shown, not how good it is."""
     from bot.catalog.catalog import load_catalog
 
@@ -209,8 +222,13 @@ def test_a_native_project_is_trained_and_answers_from_its_responses(tmp_path: Pa
     write_project(compile_project(content, Options("native", epochs=30)), tmp_path / "project")
     running = Rasa(tmp_path / "project", {})
     running.train()
-    running.start()
+    asked = [(pair.question, pair.id) for pair in catalog.pairs] + [("Wie wird das Wetter morgen?", None)]
+    write_stories([Story(str(number), [Said(*each)]) for number, each in enumerate(asked)], running.project / "tests")
+    told = running.test("--stories", "tests", "--nlu", "tests/test_nlu.yml")
+    assert told["story_report"]["conversation_accuracy"]["correct"] == len(asked)
+    assert [told[name]["accuracy"] for name in ("intent_report", "response_selection_report")] == [1, 1]
     try:
+        running.start()
         for pair in catalog.pairs:
             said = [each["text"] for each in running.say(uuid.uuid4().hex, pair.question)]
             assert said == [pair.answer, SAID["de"]["sample_label"], SAID["de"]["emergency_notice"]]
