@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 
@@ -22,7 +21,6 @@ from bot.talk.interviewing import form_of
 from bot.testing import write_small_catalog
 from bot.web.rasa import slots
 from bot.web.rasa.project import ACTION, DOWN, FEW_WORDINGS, Content, Options, compile_project
-from bot.web.rasa.server import check_server
 from bot.web.rasa.writing import write_project
 from tests.bot.interview.chat import mammography
 from tests.shipped_texts import SAID
@@ -96,7 +94,7 @@ def test_in_delegate_mode_every_rule_asks_the_action_server_and_says_so_when_nob
     assert b'"' not in compile_project(content, Options())["endpoints.yml"]
 
 
-def test_in_native_mode_rasa_answers_itself_and_asks_what_it_can(content: Content, form: Form) -> None:
+def test_in_native_mode_rasa_answers_itself_asks_nothing_and_promises_nothing(content: Content) -> None:
     files = _read(compile_project(content, Options("native", epochs=3)))
     domain = files["domain.yml"]
 
@@ -105,13 +103,13 @@ def test_in_native_mode_rasa_answers_itself_and_asks_what_it_can(content: Conten
     assert [each["epochs"] for each in files["config.yml"]["pipeline"] if "epochs" in each] == [3, 3]
     assert files["endpoints.yml"] is None
     assert "actions" not in domain
-    (required,) = (each["required_slots"] for each in domain["forms"].values())
-    conditional = {
-        slots.slot_names(form)[each.link_id] for each in form.by_link_id.values() if each.is_question and each.has_rule
-    }
-    assert conditional
-    assert not conditional & set(required)
-    assert all(f"utter_ask_{name}" in domain["responses"] for name in required)
+    # Rasa takes any word for consent, and nobody reads what is said to it.
+    assert "forms" not in domain
+    assert "interview" not in domain["intents"]
+    assert set(domain["slots"]) == {slots.PROJECT, slots.LANGUAGE}
+    said = [each["text"] for name, own in domain["responses"].items() if "/" not in name for each in own]
+    assert SAID["de"]["declined"] not in said
+    assert [text for text in said if re.search(r"notiert|noted|team|Team", text)] == []
     assert "Beispielinhalt" in domain["responses"]["utter_klartext_note"][0]["text"]
 
 
@@ -146,7 +144,8 @@ def test_what_rasa_would_read_otherwise_is_refused_with_the_pairs(
     wrong = first.model_copy(update={"answer": "Nehmen Sie [das](ding) mit."})
     slot = others[0].model_copy(update={"answer": "Guten Tag, {name}."})
 
-    with pytest.raises(BadData, match=f"{min(first.id, slot.id)}, {max(first.id, slot.id)} for an entity or a slot"):
+    named = ", ".join(sorted((f"{first.id} (de, answer)", f"{slot.id} (de, answer)")))
+    with pytest.raises(BadData, match=re.escape(f"{named} for an entity or a slot")):
         compile_project(Content("x", {"de": [wrong, slot]}, {}, content.wording), Options())
 
 
@@ -204,49 +203,6 @@ def test_a_project_is_imported_as_drafts(klartext: Run, tmp_path: Path) -> None:
     read, before = load_catalog(tmp_path / "catalog", "de"), load_catalog(drafts, "de")
     assert {each.id: each.answer for each in read.pairs} == {each.id: each.answer for each in before.pairs}
     assert {each.review.status for each in read.pairs} == {"draft"}
-
-
-@pytest.mark.parametrize(
-    ("served", "expected"),
-    [
-        (None, "No Rasa server answers at http"),
-        ((httpx.Response(200, text="Hello"), None), "is no Rasa server"),
-        (
-            (httpx.Response(200, text="Hello from Rasa: 2.8.34"), None),
-            "is Rasa 2.8.34. Projects are for Rasa Open Source 3.6",
-        ),
-        ((httpx.Response(200, text="Hello from Rasa: 3.6.21"), httpx.Response(404)), "has no REST channel"),
-        (
-            (httpx.Response(200, text="Hello from Rasa: 3.6.21"), httpx.Response(200, json=[])),
-            "says nothing (status 200)",
-        ),
-        (
-            (
-                httpx.Response(200, text="Hello from Rasa: 3.6.21"),
-                httpx.Response(200, json=[{"text": SAID["en"]["safe"]}]),
-            ),
-            "does not get an answer of its action server",
-        ),
-        ((httpx.ReadTimeout("slow"), None), "did not answer within 0.5 s"),
-    ],
-)
-def test_a_rasa_that_is_down_slow_or_another_is_said_in_one_line(
-    served: tuple[Any, Any] | None, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        if served is None:
-            raise httpx.ConnectError("refused")
-        found = served[0] if request.method == "GET" else served[1]
-        if isinstance(found, Exception):
-            raise found
-        return found  # type: ignore[no-any-return]
-
-    client = httpx.Client
-    monkeypatch.setattr(httpx, "Client", lambda **_: client(transport=httpx.MockTransport(answer)))
-
-    with pytest.raises(UserFixable, match=re.escape(expected)) as raised:
-        check_server("http://127.0.0.1:5005/", timeout_s=0.5)
-    assert "\n" not in str(raised.value)
 
 
 def test_the_marker_is_json(content: Content) -> None:
