@@ -112,11 +112,8 @@ def check(
 ) -> None:
     """Ask a running Rasa server for its version, and whether a message gets an answer (it leaves a conversation)."""
     with friendly_errors():
-        found = check_server(
-            url,
-            timeout_s=timeout,
-            behind=ActionServer(service_address(service), Settings.from_environment().rasa_token),
-        )
+        behind = ActionServer(service_address(service), Settings.from_environment().rasa_token)
+        found = check_server(url, timeout_s=timeout, behind=behind)
         print(f"Rasa {found.version} at {url} answered in {found.elapsed_s:.1f} s:")
         said = plain_text("\n".join(found.answers))
         for line in said[:MOST_SHOWN].splitlines():

@@ -33,6 +33,8 @@ ACTION, DOWN, NOTE = "action_klartext_turn", "utter_klartext_down", "utter_klart
 FAQ, DECLINED, OUT_OF_SCOPE = "utter_faq", "utter_declined", "out_of_scope"
 # What a native project says to "/help", so that whoever asks after it learns that it is none for patients.
 HELP, NATIVE = "help", "Klartext, native mode: Rasa alone answers, for comparison only. It is not for patients."
+# What Rasa takes for commands of its own, and says nothing to, where no rule is for these very words.
+RASAS_OWN = ("/restart", "/back", "/session_start")
 ACTIONS_PATH = "/webhooks/rasa/actions"
 VERSION = "3.1"  # of Rasa's YAML
 # In delegate mode, where what Rasa hears decides nothing: training takes seconds then, and half an hour otherwise.
@@ -293,6 +295,8 @@ class _Project:
             then = [{"action": ACTION}, {"action": DOWN}]
             for intent in (*self._intents(), "nlu_fallback"):
                 yield {"rule": f"{intent}: the action server decides", "steps": [{"intent": intent}, *then]}
+            for said in RASAS_OWN:
+                yield {"rule": f"{said}: the action server decides", "steps": [{"user": said}, *then]}
             yield {"rule": "whatever else is said: the action server decides", "steps": then}
             return
         declines = [{"action": DECLINED}, {"action": NOTE}]

@@ -86,6 +86,8 @@ def test_in_delegate_mode_every_rule_asks_the_action_server_and_says_so_when_nob
     assert all(each[-2:] == [{"action": ACTION}, {"action": DOWN}] for each in steps)
     asked = {each[0].get("intent") for each in steps}
     assert asked == {*files["domain.yml"]["intents"], "nlu_fallback", None}
+    # Rasa takes these for commands, and is silent.
+    assert {"/restart", "/back", "/session_start"} == {each[0]["user"] for each in steps if "user" in each[0]}
     assert files["config.yml"]["policies"] == [{"name": "RulePolicy", "core_fallback_action_name": ACTION}]
     endpoint = files["endpoints.yml"]["action_endpoint"]
     assert endpoint["url"] == "https://chat.example.org/webhooks/rasa/actions"
