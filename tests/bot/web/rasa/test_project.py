@@ -6,14 +6,18 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
 
 from bot.catalog.catalog import Catalog, Variant, load_catalog
 from bot.catalog.exchange.exchange import ReadOptions, read_foreign
+from bot.catalog.exchange.rasa import OWN_SLOT
+from bot.catalog.site import Site
 from bot.errors import BadData, UserFixable
 from bot.interview.form.form import Form
 from bot.sentences.wording import wording_of
@@ -170,6 +174,18 @@ def test_nothing_is_written_into_a_folder_that_is_not_empty(tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b.yml", "empty"]
 
 
+def test_a_link_is_called_one_and_what_a_killed_export_has_left_is_taken_away(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    with pytest.raises(BadData, match="is a link"):
+        write_project({"a.yml": b"1"}, tmp_path / "link")
+
+    for name in (".out.partial-abc", ".other.partial-abc"):
+        (tmp_path / name / "whole").mkdir(parents=True)
+    write_project({"a.yml": b"1"}, tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.partial-abc", "empty", "link", "out"]
+
+
 def test_drafts_are_exported_as_a_sample_only(klartext: Run, tmp_path: Path) -> None:
     drafts = write_small_catalog(tmp_path / "drafts")
     approved = write_small_catalog(tmp_path / "approved", status="approved")
@@ -190,6 +206,44 @@ def test_drafts_are_exported_as_a_sample_only(klartext: Run, tmp_path: Path) -> 
             "initial_value"
         ]
         assert marker == {"exam": "small", "sample": sample, "form": "", "mode": "delegate", "format": 1}
+
+
+def test_our_own_export_in_two_languages_is_not_taken_for_one(content: Content, tmp_path: Path) -> None:
+    assert OWN_SLOT == slots.PROJECT
+    write_project(compile_project(content, Options("native")), tmp_path / "project")
+
+    with pytest.raises(BadData, match="is an export of Klartext in several languages"):
+        read_foreign(tmp_path / "project", ["de"], ReadOptions(format="rasa"))
+
+
+def test_the_export_ends_with_the_commands_for_what_was_exported(klartext: Run, tmp_path: Path) -> None:
+    drafts = write_small_catalog(tmp_path / "my drafts")
+    service = "http://127.0.0.1:8400/webhooks/rasa/actions"
+    done = klartext("rasa", "export", "--sample", "--catalog", drafts, "--service", service, tmp_path / "an out")
+
+    assert f"`cd '{tmp_path / 'an out'}' && rasa train`" in done.stdout.decode()
+    assert f"`klartext serve --catalog '{drafts}' --sample --port 8400`" in done.stdout.decode()
+
+
+def test_files_that_are_no_text_are_said_not_to_be_of_rasa(klartext: Run, tmp_path: Path) -> None:
+    (tmp_path / "nlu.yml").write_bytes(b"\xff\x00\x81")
+
+    done = klartext("rasa", "import", tmp_path / "nlu.yml", "--lang", "de", "--out", tmp_path / "catalog")
+
+    assert done.returncode == 2
+    assert b"is not UTF-8 text" in done.stderr
+    assert b"--encoding" not in done.stderr
+
+
+def test_patients_are_told_the_number_of_the_place_where_the_service_is_away(content: Content) -> None:
+    place = {"de": "Sie erreichen uns unter 030 1234567.", "en": "You reach us on 030 1234567."}
+    site = Site("Praxis", "030 1234567", {"phone": place}, None, ZoneInfo("Europe/Berlin"))
+
+    files = _read(compile_project(replace(content, site=site), Options()))
+
+    together, *own = (each["text"] for each in files["domain.yml"]["responses"][DOWN])
+    assert together.split("\n\n") == [SAID["de"]["safe"], place["de"], SAID["en"]["safe"], place["en"]]
+    assert own == [f"{SAID[each]['safe']}\n\n{place[each]}" for each in ("de", "en")][-len(own) :]
 
 
 def test_a_project_is_imported_as_drafts(klartext: Run, tmp_path: Path) -> None:
