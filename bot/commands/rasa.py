@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import typer
 
 from bot.assistant import Assistant
-from bot.catalog.exchange.exchange import ReadOptions, read_foreign
+from bot.catalog.exchange.exchange import Imported, ReadOptions, read_foreign
 from bot.catalog.exchange.placing import write_catalog
 from bot.catalog.exchange.question_set import catalog_name
 from bot.catalog.fhir_files import read_json, shipped_questionnaires
@@ -19,13 +22,16 @@ from bot.interview.values.fhir_json import as_object
 from bot.interview_wiring import with_value_sets
 from bot.settings import Settings
 from bot.talk.interviewing import form_of
-from bot.web.rasa.project import Content, Options, compile_project
-from bot.web.rasa.server import check_server
+from bot.text import plain_text
+from bot.web.rasa.project import Content, Options, compile_project, service_address
+from bot.web.rasa.server import ActionServer, check_server
 from bot.web.rasa.writing import write_project
 from bot.wiring import make_records
 
 rasa = typer.Typer(help="Rasa: projects with the curated content, and catalogs from projects.", no_args_is_help=True)
 
+DEFAULT_PORT = 8000  # of `klartext serve`
+MOST_SHOWN = 4000  # characters of what a server says
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 
 
@@ -65,14 +71,17 @@ def export(
         content = _content(settings, catalog, questionnaire, lang, sample=sample)
         write_project(compile_project(content, Options(mode, service, epochs, wordings)), out)
         pairs = {pair.id for own in content.pairs.values() for pair in own}
-        asked = f", the form {content.form.title.base!r}" if content.form is not None else ", no form"
+        asked = f", the form {content.form.title.base!r}" if content.form is not None and mode == "delegate" else ""
         drafts = ", drafts among them" if sample else ""
         print(f"{out}: {content.exam}, {len(pairs)} pairs{drafts} in {', '.join(content.pairs)}{asked} ({mode})")
-        print(f"Train it in {out} with `rasa train`, in an environment with Rasa Open Source 3.6 (docs/rasa.md).")
+        print(
+            f"Train it with `cd {shlex.quote(str(out))} && rasa train`, in an environment with Rasa Open Source 3.6 "
+            "(docs/rasa.md)."
+        )
         if mode == "native":
             print("For comparison only: Rasa alone knows no emergencies. Patients are served in delegate mode.")
         else:
-            command = f"klartext serve{' --sample' * sample}"
+            command = _serving(catalog, questionnaire, service, sample=sample)
             print(f"Its action server is the service: `{command}`, with the same KLARTEXT_RASA_TOKEN set for both.")
 
 
@@ -85,7 +94,7 @@ def import_(
 ) -> None:
     """Make a catalog of drafts from a project's examples and responses (as `klartext qa import --format rasa`)."""
     with friendly_errors():
-        imported = read_foreign(project, [lang], ReadOptions(format="rasa"))
+        imported = _read(project, lang)
         write_catalog(imported, out, name=catalog_name(name or out.resolve().name))
         for line in imported.report.lines():
             print(line)
@@ -96,13 +105,44 @@ def import_(
 def check(
     url: Annotated[str, typer.Argument(help="Address of the Rasa server.", metavar="URL")] = "http://127.0.0.1:5005",
     timeout: Annotated[float, typer.Option(min=0.1, max=600, help="Seconds that an answer may take.")] = 10.0,
+    service: Annotated[
+        str,
+        typer.Option(help="Address of `klartext serve` from here: asked why Rasa gets no answer of it.", metavar="URL"),
+    ] = "http://127.0.0.1:8000",
 ) -> None:
     """Ask a running Rasa server for its version, and whether a message gets an answer (it leaves a conversation)."""
     with friendly_errors():
-        found = check_server(url, timeout_s=timeout)
+        behind = ActionServer(service_address(service), Settings.from_environment().rasa_token)
+        found = check_server(url, timeout_s=timeout, behind=behind)
         print(f"Rasa {found.version} at {url} answered in {found.elapsed_s:.1f} s:")
-        for text in found.answers:
-            print(f"  {text}")
+        said = plain_text("\n".join(found.answers))
+        for line in said[:MOST_SHOWN].splitlines():
+            print(f"  {line}")
+        if len(said) > MOST_SHOWN:
+            print(f"  … and {len(said) - MOST_SHOWN:,} characters more")
+        if found.native:
+            print("klartext: not for patients. Export the project without `--mode native` for them.", file=sys.stderr)
+
+
+def _read(project: Path, lang: str) -> Imported:
+    try:
+        return read_foreign(project, [lang], ReadOptions(format="rasa"))
+    except BadData as error:
+        if error.code != "encoding":
+            raise
+        raise BadData(f"{project} is not UTF-8 text, as Rasa's files are. Give a project of Rasa.") from error
+
+
+def _serving(catalog: str | None, questionnaire: Path | None, service: str, *, sample: bool) -> str:
+    """Return the command that serves what was exported, where Rasa looks for it."""
+    address = urlsplit(service)
+    words = ["klartext", "serve"]
+    words += ["--catalog", catalog] if catalog is not None else []
+    words += ["--questionnaire", str(questionnaire)] if questionnaire is not None else []
+    words += ["--sample"] if sample else []
+    # Behind https something stands before the service, and it alone knows the port.
+    words += ["--port", str(address.port or 80)] if address.scheme == "http" and address.port != DEFAULT_PORT else []
+    return shlex.join(words)
 
 
 def _content(
@@ -138,6 +178,7 @@ def _content(
         form=form,
         sample=sample,
         country=assistant.country,
+        site=assistant.site,
     )
 
 

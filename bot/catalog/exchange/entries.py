@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.catalog.catalog import Pair
+from bot.text import plain_text
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class LeftOut:
     flow: bool = False
 
     def as_line(self) -> str:
-        return f"{self.at}: {self.what}: {self.why}" if self.what else f"{self.at}: {self.why}"
+        return one_line(f"{self.at}: {self.what}: {self.why}" if self.what else f"{self.at}: {self.why}")
 
 
 @dataclass(slots=True)
@@ -84,6 +85,11 @@ def language_of(code: object) -> str | None:
     """Return the two letters of a language code such as ``de-AT``; None where it is none."""
     found = re.match(r"[A-Za-z]{2}(?=[-_]|$)", code) if isinstance(code, str) else None
     return found[0].lower() if found else None
+
+
+def one_line(text: str) -> str:
+    """Return text of others as a line for a terminal: nothing that steers it, and nothing invisible."""
+    return " ".join(plain_text(text).split())
 
 
 def strings(value: object) -> list[str]:

@@ -22,6 +22,7 @@ from bot.catalog.exchange.entries import (
     LeftOut,
     Reading,
     Remark,
+    one_line,
     plain,
     tidy,
     tidy_lines,
@@ -101,10 +102,10 @@ class Report:
         yield f"{self.background} background questions, {self.duplicates} wordings that stood there twice"
         if self.placeholders:
             yield f"{self.placeholders} pairs without an answer get a placeholder"
-        yield from self.notes
+        yield from map(one_line, self.notes)
         if self.stripped:
             yield f"HTML or Markdown taken off in {len(self.stripped)} pairs: {', '.join(self.stripped)}"
-        yield from self.renamed
+        yield from map(one_line, self.renamed)
         yield f"{len(self.left)} left out, {self.flows} of them parts of conversations"
         yield from (f"  {each.as_line()}" for each in self.left)
 
@@ -184,7 +185,7 @@ def _drafts(handed: Handed, reading: Reading, languages: Collection[str], option
             stripped.append(pair.id)
     if not any(made.values()):
         has = f" (it has {', '.join(sorted(there))})" if there else ""
-        first = f" {left[0].as_line()}" if left else ""
+        first = f" {left[0].as_line()}" if left and not has else ""
         raise BadData(f"{handed.path} has no question with its answer in {', '.join(languages)}{has}.{first}")
     background: dict[str, list[str]] = {}
     for found, text in reading.background:

@@ -31,7 +31,8 @@ def write_catalog(imported: Imported, out: Path, *, name: str) -> None:
     """
     if taken := [language for language in imported.pairs if (out / f"{language}.yaml").exists()]:
         raise BadData(
-            f"{out / f'{taken[0]}.yaml'} exists. Choose another folder with `--out`, or add to it with `--add`."
+            f"{out / f'{taken[0]}.yaml'} exists. Choose another folder with `--out`, or add to it: "
+            "`klartext qa import --add`."
         )
     files = {f"{language}.yaml": new_file(name, language, pairs) for language, pairs in imported.pairs.items()}
     _place(out, files | _background(imported, out, name))

@@ -19,8 +19,10 @@ from typing import Any
 from bot.catalog.catalog import Catalog
 from bot.catalog.exchange.entries import Entry, Reading, Remark, language_of, strings
 from bot.catalog.exchange.sources import Handed
+from bot.errors import BadData
 
 NAME, MAKER = "rasa", "Rasa"
+OWN_SLOT = "klartext_project"  # of the projects that `klartext rasa export` writes
 BACKGROUND = ("out_of_scope", "nlu_fallback")
 # [text](entity), [text]{"entity": …} and [text][{"entity": …}]
 _ENTITY = re.compile(r"\[([^\]]*)\](?:\([^)]*\)|\{[^}]*\}|\[[^\]]*\])")
@@ -36,6 +38,7 @@ class _Project:
     answers: dict[str, str] = field(default_factory=dict)  # by intent: the response that a rule gives
     flows: int = 0
     language: str | None = None
+    exported: bool = False  # by ourselves
 
 
 def recognises(handed: Handed) -> bool:
@@ -53,6 +56,13 @@ def read(handed: Handed) -> Reading:
             document = handed.yaml(name)
             if isinstance(document, dict):
                 _collect(project, name, document)
+    if project.exported and any(_for_some(each) for texts in project.responses.values() for each in texts):
+        # The examples of all languages stand under the same intents, and nothing tells them apart.
+        raise BadData(
+            f"{handed.path} is an export of Klartext in several languages, which do not stand apart in it. Use the "
+            "catalog that it was made of, or export one language: `klartext rasa export --lang LANG`.",
+            code="own-export",
+        )
     for intent, examples in project.examples.items():
         if intent.split("/")[-1] in BACKGROUND:
             reading.background += [(project.language, text) for _, text in examples]
@@ -74,17 +84,19 @@ def read(handed: Handed) -> Reading:
 def _entry(reading: Reading, project: _Project, intent: str, answer: str) -> None:
     examples = project.examples[intent]
     key = intent.rpartition("/")[2]
-    reading.entries.append(Entry(key, [text for _, text in examples], answer, project.language, at=examples[0][0]))
+    reading.entries.append(
+        Entry(key, [text for _, text in examples], answer, project.language, at=f"{examples[0][0]}, {intent}")
+    )
 
 
 def _answered(reading: Reading, project: _Project, intent: str) -> None:
     at = project.examples[intent][0][0]
     response = f"utter_{intent}" if f"utter_{intent}" in project.responses else project.answers.get(intent, "")
     said = [each for each in project.responses.get(response, ()) if isinstance(each, dict)]
-    # Conditional and channel-specific wordings are for some only.
-    texts = [
-        each["text"] for each in said if isinstance(each.get("text"), str) and not {"condition", "channel"} & {*each}
-    ]
+    texts = [each["text"] for each in said if isinstance(each.get("text"), str) and not _for_some(each)]
+    for each in filter(_for_some, said):
+        why = "under a condition" if "condition" in each else f"in the channel {each['channel']!r}"
+        reading.leave(at, intent, Remark(f"A wording of {response} is said {why} only.", "some-only"))
     if response not in project.responses:
         reading.leave(at, intent, Remark("No response answers it alone: part of a conversation.", "flow"), flow=True)
     elif not texts:
@@ -108,9 +120,16 @@ def _answered(reading: Reading, project: _Project, intent: str) -> None:
         _entry(reading, project, intent, texts[0])
 
 
+def _for_some(said: object) -> bool:
+    """Say whether a wording is not for everybody."""
+    return isinstance(said, dict) and bool({"condition", "channel"} & {*said})
+
+
 def _collect(project: _Project, name: str, document: dict[Any, Any]) -> None:
-    for intent, number, text in examples_in(document):
-        project.examples.setdefault(intent, []).append((f"{name}, {intent}:{number}", text))
+    for intent, _, text in examples_in(document):
+        project.examples.setdefault(intent, []).append((name, text))
+    declared = document.get("slots")
+    project.exported |= isinstance(declared, dict) and OWN_SLOT in declared
     responses = document.get("responses")
     if isinstance(responses, dict):
         project.responses |= {

@@ -2,7 +2,7 @@
 
 Two modes. `delegate`: Rasa is dialogue server and channel, and every message goes to the action server of the service,
 which alone decides; Rasa's form mirrors the interview. `native`: Rasa's own DIET and ResponseSelector answer, to be
-compared with; it knows no emergencies, no conditions and no types, so it is for no patient.
+compared with; it hears no emergencies and asks nothing, so it is for no patient.
 
 https://rasa.com/docs/rasa/domain, /rules, /forms, /training-data-format, /responses (conditional responses).
 """
@@ -16,12 +16,13 @@ from urllib.parse import urlsplit
 
 from bot.catalog.catalog import Country, Pair
 from bot.catalog.exchange.rasa import unwritable
+from bot.catalog.site import Site
 from bot.errors import BadData, UserFixable
-from bot.interview.form.form import Form, Item
+from bot.interview.form.form import Form
 from bot.languages.files import load
 from bot.sentences.reply import Place, safe_reply, worded
-from bot.sentences.spoken import form_text
 from bot.sentences.wording import Wording
+from bot.settings import LOOPBACK_HOSTS
 from bot.talk.messages import phrases_for_interview
 from bot.web.rasa import slots
 from bot.web.rasa.tracker import Marker
@@ -30,15 +31,15 @@ from bot.web.rasa.writing import Block, as_yaml, headed, one_line
 Mode = Literal["delegate", "native"]
 ACTION, DOWN, NOTE = "action_klartext_turn", "utter_klartext_down", "utter_klartext_note"
 FAQ, DECLINED, OUT_OF_SCOPE = "utter_faq", "utter_declined", "out_of_scope"
+# What a native project says to "/help", so that whoever asks after it learns that it is none for patients.
+HELP, NATIVE = "help", "Klartext, native mode: Rasa alone answers, for comparison only. It is not for patients."
+# What Rasa takes for commands of its own, and says nothing to, where no rule is for these very words.
+RASAS_OWN = ("/restart", "/back", "/session_start")
 ACTIONS_PATH = "/webhooks/rasa/actions"
 VERSION = "3.1"  # of Rasa's YAML
-MOST_BUTTONS = 12
 # In delegate mode, where what Rasa hears decides nothing: training takes seconds then, and half an hour otherwise.
 FEW_WORDINGS = 5
 OTHERS = 10  # times as many questions that no pair answers
-# Questions that Rasa alone can ask: their answers are plain words.
-_NATIVE = frozenset({"boolean", "decimal", "integer", "date", "dateTime", "time", "string", "text", "choice"})
-_NATIVE |= {"open-choice", "coding"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Content:
         form: The questions of the radiology team; None where nothing is asked.
         sample: Whether drafts are among the pairs.
         country: Whose emergency numbers are said; None: those of all.
+        site: What may be said of the place; None where that is nothing.
     """
 
     exam: str
@@ -62,6 +64,7 @@ class Content:
     form: Form | None = None
     sample: bool = False
     country: Country | None = None
+    site: Site | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +132,7 @@ socketio:
 def _endpoints(options: Options) -> str:
     if options.mode == "native":
         return "# Rasa decides everything by itself: there is no action server.\n"
-    service = options.service.rstrip("/")
-    if not _is_address(service):
-        raise UserFixable(
-            f"`--service` is {options.service!r}. Give the address of `klartext serve` as Rasa reaches it, such as "
-            "http://127.0.0.1:8000."
-        )
+    service = service_address(options.service)
     # Without the domain in every request: all that is needed of it is in the slots.
     return f"""\
 # The secret is that of the service (`KLARTEXT_RASA_TOKEN`): Rasa reads it from its own environment when it starts.
@@ -146,29 +144,62 @@ action_endpoint:
 """
 
 
-def _is_address(service: str) -> bool:
-    """Say whether this is an address, and one that YAML takes as it stands."""
+def service_address(url: str) -> str:
+    """Return the address of the service, with or without the path of its actions, as it is used.
+
+    Raises:
+        UserFixable: It is none, or the secret and what patients write would cross the network readably.
+    """
+    address = plain_address(url, "--service")
+    parts = urlsplit(address)
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK_HOSTS:
+        raise UserFixable(
+            f"`--service` is {url!r}, which is not encrypted: the secret, and what patients write, would cross the "
+            "network readably. Use https."
+        )
+    return address.removesuffix(ACTIONS_PATH).rstrip("/")
+
+
+def plain_address(url: str, named: str) -> str:
+    """Return an address without a slash at its end.
+
+    Raises:
+        UserFixable: It is none, or one that YAML does not take as it stands; or it holds a password, which is not
+            repeated.
+    """
+    if "@" in url:
+        raise UserFixable(
+            f"`{named}` holds a user or a password. Leave it out: such an address ends up in files and logs."
+        )
     try:
-        parts = urlsplit(service)
+        parts = urlsplit(url)
         _ = parts.port
     except ValueError:
-        return False
-    plain = service.isprintable() and not any(each in service for each in " \"'#${}")
-    return plain and parts.scheme in ("http", "https") and bool(parts.hostname)
+        parts = urlsplit("")
+    plain = url.isprintable() and not any(each in url for each in " \"'#?${}")
+    if not plain or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UserFixable(f"`{named}` is {url!r}. Give a plain address, such as http://127.0.0.1:8000.")
+    return url.rstrip("/")
 
 
 def _require_writable(content: Content) -> None:
     """Raise BadData where Rasa would take a part of a text for an entity, a slot or a variable."""
-    bad = {
-        pair.id
-        for pairs in content.pairs.values()
-        for pair in pairs
-        for text in (pair.question, pair.answer, *(each.text for each in pair.variants))
-        if unwritable(text)
-    }
+    bad = sorted(
+        {
+            f"{pair.id} ({language}, {named})"
+            for language, pairs in content.pairs.items()
+            for pair in pairs
+            for named, text in (
+                ("question", pair.question),
+                ("answer", pair.answer),
+                *((f"variant {number}", each.text) for number, each in enumerate(pair.variants, 1)),
+            )
+            if unwritable(text)
+        }
+    )
     if bad:
         raise BadData(
-            f"Rasa would take a part of the texts of {', '.join(sorted(bad))} for an entity or a slot, and has no way "
+            f"Rasa would take a part of the texts of {', '.join(bad)} for an entity or a slot, and has no way "
             "to write them. Take the brackets out first."
         )
 
@@ -190,7 +221,8 @@ class _Project:
 
     @property
     def _form(self) -> str:
-        return slots.form_name(self.content.form) if self.content.form is not None else ""
+        """What Rasa calls the form; empty where nothing is asked. Never in native mode: any word is consent to Rasa."""
+        return "" if self._native or self.content.form is None else slots.form_name(self.content.form)
 
     def config(self) -> Mapping[str, Any]:
         pipeline: list[dict[str, Any]] = [{"name": "WhitespaceTokenizer"}]
@@ -225,6 +257,8 @@ class _Project:
             yield OUT_OF_SCOPE
         if self._form:
             yield "interview"
+        if self._native:
+            yield HELP
         yield from (f"language_{language}" for language in self.languages)
 
     def examples(self) -> Iterator[Mapping[str, Any]]:
@@ -242,6 +276,8 @@ class _Project:
                 texts.setdefault(OUT_OF_SCOPE, {}).update(dict.fromkeys(map(one_line, others)))
         if self._form:
             texts["interview"] = dict.fromkeys(phrases_for_interview())
+        if self._native:
+            texts[HELP] = dict.fromkeys(("klartext", "klartext native"))  # words of no patient
         for language in self.languages:
             said = load(language, "language.yaml")
             texts[f"language_{language}"] = dict.fromkeys((said["name"], *said["phrases"]))
@@ -259,6 +295,8 @@ class _Project:
             then = [{"action": ACTION}, {"action": DOWN}]
             for intent in (*self._intents(), "nlu_fallback"):
                 yield {"rule": f"{intent}: the action server decides", "steps": [{"intent": intent}, *then]}
+            for said in RASAS_OWN:
+                yield {"rule": f"{said}: the action server decides", "steps": [{"user": said}, *then]}
             yield {"rule": "whatever else is said: the action server decides", "steps": then}
             return
         declines = [{"action": DECLINED}, {"action": NOTE}]
@@ -272,15 +310,10 @@ class _Project:
         for language in self.languages:
             steps = [{"intent": f"language_{language}"}, {"action": "utter_welcome"}, {"action": NOTE}]
             yield {"rule": f"go on in {language}", "steps": steps}
-        if self._form:
-            active = {"active_loop": self._form}
-            yield {"rule": "begin the questions", "steps": [{"intent": "interview"}, {"action": self._form}, active]}
-            over = [{"action": self._form}, {"active_loop": None}, {"slot_was_set": [{slots.REQUESTED: None}]}]
-            yield {
-                "rule": "end the questions",
-                "condition": [active],
-                "steps": [*over, {"action": "utter_interview_over"}],
-            }
+        yield {
+            "rule": "say what this is",
+            "steps": [{"intent": HELP}, {"action": "utter_klartext_native"}, {"action": NOTE}],
+        }
 
     def domain(self) -> Mapping[str, Any]:
         found: dict[str, Any] = {
@@ -297,14 +330,8 @@ class _Project:
 
     def _required(self) -> Iterator[str]:
         """Yield the slots of the form; which of them is asked next, the action server says."""
-        form = self.content.form
-        if form is None:
-            return
-        names = slots.slot_names(form)
-        if self._native:
-            yield from (names[item.link_id] for item in _asked_natively(form, self.languages))
-        else:
-            yield from names.values()
+        if self._form and self.content.form is not None:
+            yield from slots.slot_names(self.content.form).values()
             yield slots.AGREED
 
     def _slots(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -317,9 +344,6 @@ class _Project:
         if self._native:
             wishes = ({"type": "from_intent", "intent": f"language_{each}", "value": each} for each in self.languages)
             yield slots.LANGUAGE, slot(*wishes)
-            for name in self._required():
-                asked = {"active_loop": self._form, "requested_slot": name}
-                yield name, slot({"type": "from_text", "conditions": [asked]})
             return
         for name in (slots.LANGUAGE, slots.DECISION, slots.PAIR, slots.CONVERSATION, *self._required()):
             yield name, slot()
@@ -342,59 +366,28 @@ class _Project:
         notice = f"emergency_notice_{country.lower()}" if country else "emergency_notice"
         noted = ["sample_label"] * self.content.sample + [notice]
         yield NOTE, _in_languages({each: "\n\n".join(sentences[each][key] for key in noted) for each in self.languages})
-        for name, key in ((DECLINED, "declined"), ("utter_welcome", "welcome")):
-            yield name, _in_languages({each: sentences[each][key] for each in self.languages})
-        if self.content.form is not None:
-            yield "utter_interview_over", _in_languages({each: sentences[each]["completed"] for each in self.languages})
-            yield from self._questions(self.content.form)
+        # Of its kind, the sentence that promises nothing: nobody notes here what is asked.
+        yield DECLINED, _in_languages({each: self._said(each, "declined_third") for each in self.languages})
+        yield "utter_welcome", _in_languages({each: sentences[each]["welcome"] for each in self.languages})
+        yield "utter_klartext_native", [{"text": NATIVE}]
+
+    def _said(self, language: str, key: str) -> str:
+        """Return a sentence as the country says it."""
+        sentences = self.content.wording.sentences[language]
+        return sentences.get(f"{key}_{(self.content.country or '').lower()}", sentences[key])
 
     def _down(self, language: str) -> str:
         place = Place("rest", self.content.country, wording=self.content.wording)
-        return worded(safe_reply(language), place).parts[0].text
-
-    def _questions(self, form: Form) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-        names = slots.slot_names(form)
-        for item in _asked_natively(form, self.languages):
-            texts = {each: _question(form, item, each) for each in self.languages}
-            buttons = {each: list(self._choices(form, item, each)) for each in self.languages}
-            yield f"utter_ask_{names[item.link_id]}", _in_languages(texts, buttons)
-
-    def _choices(self, form: Form, item: Item, language: str) -> Iterator[str]:
-        sentences = self.content.wording.sentences[language]
-        if item.type == "boolean":
-            yield from (sentences["yes"], sentences["no"])
-        elif len(item.options) <= MOST_BUTTONS:
-            yield from _options(form, item, language)
+        said = worded(safe_reply(language), place).parts[0].text
+        phone = self.content.site.text("phone", language) if self.content.site is not None else None
+        return f"{said}\n\n{phone}" if phone and not unwritable(phone) else said
 
 
-def _asked_natively(form: Form, languages: Sequence[str]) -> Iterator[Item]:
-    """Yield the questions that Rasa's own form can ask: those that always are, for an answer in words."""
-    for item in form.by_link_id.values():
-        around = [form.by_link_id[each] for each in item.line]
-        fixed = not any(each.has_rule or (each.type == "group" and each.repeats) for each in around)
-        words = [text for each in languages for text in (_question(form, item, each), *_options(form, item, each))]
-        if item.asked and item.is_question and item.type in _NATIVE and fixed and not any(map(unwritable, words)):
-            yield item
-
-
-def _question(form: Form, item: Item, language: str) -> str:
-    return form_text(form, item.link_id, "question", 0, language) or item.link_id
-
-
-def _options(form: Form, item: Item, language: str) -> Iterator[str]:
-    for number in range(len(item.options)):
-        yield form_text(form, item.link_id, "option", number, language) or str(number + 1)
-
-
-def _in_languages(
-    texts: Mapping[str, str], buttons: Mapping[str, Sequence[str]] | None = None
-) -> Sequence[Mapping[str, Any]]:
+def _in_languages(texts: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
     """Return a response with a wording for each language: the first for everybody, the others where it is known."""
     found = []
     for number, (language, text) in enumerate(texts.items()):
         said: dict[str, Any] = {"text": Block(text) if "\n" in text else text}
-        if named := (buttons or {}).get(language):
-            said["buttons"] = [{"title": each, "payload": each} for each in named]
         if number:
             said["condition"] = [{"type": "slot", "name": slots.LANGUAGE, "value": language}]
         found.append(said)

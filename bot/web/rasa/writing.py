@@ -61,14 +61,22 @@ def one_line(text: str) -> str:
 def write_project(files: Mapping[str, bytes], folder: Path) -> None:
     """Write a project into a folder that is not there yet, or is empty.
 
+    What a killed process has left beside it, the next one that writes the same folder takes away.
+
     Raises:
         BadData: Something is there, or it cannot be written.
     """
     try:
-        if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        if folder.is_symlink():
+            raise BadData(f"{folder} is a link. Nothing was written: name the folder itself.")
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadData(f"{folder} is not empty. Nothing was written: give a new folder, or an empty one.")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".partial-"))
+        begun = f".{folder.resolve().name[:100]}.partial-"
+        for left in folder.parent.iterdir():
+            if left.name.startswith(begun):
+                shutil.rmtree(left, ignore_errors=True)
+        partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=begun))
         try:
             for name, raw in files.items():
                 (partial / "whole" / name).parent.mkdir(parents=True, exist_ok=True)

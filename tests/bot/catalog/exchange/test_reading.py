@@ -103,6 +103,48 @@ def test_a_rasa_project_is_questions_where_one_response_answers_and_flows_elsewh
     assert imported.report.notes == ("3 stories, rules, forms and flows left out: parts of conversations",)
 
 
+RASA_FOR_SOME = {
+    "domain.yml": """\
+responses:
+  utter_price:
+  - text: "Die Kasse zahlt."
+  - condition: [{type: slot, name: private, value: true}]
+    text: "Sie bekommen eine Rechnung."
+  - channel: telegram
+    text: "Die Kasse zahlt :-)"
+""",
+    "data/nlu.yml": "nlu:\n- intent: price\n  examples: |\n    - Was kostet das?\n",
+}
+
+
+def test_wordings_of_rasa_for_some_only_are_named_one_by_one(tmp_path: Path) -> None:
+    imported = read_foreign(write_folder(tmp_path / "bot", RASA_FOR_SOME), ["de"], ReadOptions(format="rasa"))
+
+    assert said(imported) == {"price": (["Was kostet das?"], "Die Kasse zahlt.")}
+    assert list(reasons(imported)) == [
+        "data/nlu.yml: price: A wording of utter_price is said under a condition only.",
+        "data/nlu.yml: price: A wording of utter_price is said in the channel 'telegram' only.",
+    ]
+
+
+def test_names_of_a_rasa_project_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    name = "a\\e]0;x\\a\\e[31mb\\u202Ec\\nd"
+    files = {
+        "domain.yml": f'responses:\n  "utter_{name}":\n  - text: "{{x}}"\n  utter_good:\n  - text: "Ja."\n',
+        "nlu.yml": f'nlu:\n- intent: "{name}"\n  examples: |\n    - eins\n- intent: good\n  examples: |\n    - zwei\n',
+    }
+
+    lines = list(read_foreign(write_folder(tmp_path / "bot", files), ["de"], ReadOptions(format="rasa")).report.lines())
+
+    assert [line for line in lines if not line.isprintable()] == []
+    assert any("nlu.yml: abc d: utter_abc d has a slot" in line for line in lines)
+
+
+def test_a_project_in_another_language_is_said_to_be_and_nothing_else(tmp_path: Path) -> None:
+    with pytest.raises(BadData, match=r"has no question with its answer in en \(it has de\)\.$"):
+        read_foreign(write_folder(tmp_path / "bot", RASA), ["en"], ReadOptions(format="rasa"))
+
+
 def test_rasa_training_data_alone_gets_placeholders(tmp_path: Path) -> None:
     imported = read_foreign(write_file(tmp_path / "nlu.yml", RASA["data/nlu.yml"]), ["de"], TODAY)
 

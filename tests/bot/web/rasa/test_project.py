@@ -6,15 +6,18 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
-import httpx
 import pytest
 import yaml
 
 from bot.catalog.catalog import Catalog, Variant, load_catalog
 from bot.catalog.exchange.exchange import ReadOptions, read_foreign
+from bot.catalog.exchange.rasa import OWN_SLOT
+from bot.catalog.site import Site
 from bot.errors import BadData, UserFixable
 from bot.interview.form.form import Form
 from bot.sentences.wording import wording_of
@@ -22,7 +25,6 @@ from bot.talk.interviewing import form_of
 from bot.testing import write_small_catalog
 from bot.web.rasa import slots
 from bot.web.rasa.project import ACTION, DOWN, FEW_WORDINGS, Content, Options, compile_project
-from bot.web.rasa.server import check_server
 from bot.web.rasa.writing import write_project
 from tests.bot.interview.chat import mammography
 from tests.shipped_texts import SAID
@@ -88,6 +90,8 @@ def test_in_delegate_mode_every_rule_asks_the_action_server_and_says_so_when_nob
     assert all(each[-2:] == [{"action": ACTION}, {"action": DOWN}] for each in steps)
     asked = {each[0].get("intent") for each in steps}
     assert asked == {*files["domain.yml"]["intents"], "nlu_fallback", None}
+    # Rasa takes these for commands, and is silent.
+    assert {"/restart", "/back", "/session_start"} == {each[0]["user"] for each in steps if "user" in each[0]}
     assert files["config.yml"]["policies"] == [{"name": "RulePolicy", "core_fallback_action_name": ACTION}]
     endpoint = files["endpoints.yml"]["action_endpoint"]
     assert endpoint["url"] == "https://chat.example.org/webhooks/rasa/actions"
@@ -96,7 +100,7 @@ def test_in_delegate_mode_every_rule_asks_the_action_server_and_says_so_when_nob
     assert b'"' not in compile_project(content, Options())["endpoints.yml"]
 
 
-def test_in_native_mode_rasa_answers_itself_and_asks_what_it_can(content: Content, form: Form) -> None:
+def test_in_native_mode_rasa_answers_itself_asks_nothing_and_promises_nothing(content: Content) -> None:
     files = _read(compile_project(content, Options("native", epochs=3)))
     domain = files["domain.yml"]
 
@@ -105,13 +109,13 @@ def test_in_native_mode_rasa_answers_itself_and_asks_what_it_can(content: Conten
     assert [each["epochs"] for each in files["config.yml"]["pipeline"] if "epochs" in each] == [3, 3]
     assert files["endpoints.yml"] is None
     assert "actions" not in domain
-    (required,) = (each["required_slots"] for each in domain["forms"].values())
-    conditional = {
-        slots.slot_names(form)[each.link_id] for each in form.by_link_id.values() if each.is_question and each.has_rule
-    }
-    assert conditional
-    assert not conditional & set(required)
-    assert all(f"utter_ask_{name}" in domain["responses"] for name in required)
+    # Rasa takes any word for consent, and nobody reads what is said to it.
+    assert "forms" not in domain
+    assert "interview" not in domain["intents"]
+    assert set(domain["slots"]) == {slots.PROJECT, slots.LANGUAGE}
+    said = [each["text"] for name, own in domain["responses"].items() if "/" not in name for each in own]
+    assert SAID["de"]["declined"] not in said
+    assert [text for text in said if re.search(r"notiert|noted|team|Team", text)] == []
     assert "Beispielinhalt" in domain["responses"]["utter_klartext_note"][0]["text"]
 
 
@@ -146,7 +150,8 @@ def test_what_rasa_would_read_otherwise_is_refused_with_the_pairs(
     wrong = first.model_copy(update={"answer": "Nehmen Sie [das](ding) mit."})
     slot = others[0].model_copy(update={"answer": "Guten Tag, {name}."})
 
-    with pytest.raises(BadData, match=f"{min(first.id, slot.id)}, {max(first.id, slot.id)} for an entity or a slot"):
+    named = ", ".join(sorted((f"{first.id} (de, answer)", f"{slot.id} (de, answer)")))
+    with pytest.raises(BadData, match=re.escape(f"{named} for an entity or a slot")):
         compile_project(Content("x", {"de": [wrong, slot]}, {}, content.wording), Options())
 
 
@@ -167,6 +172,18 @@ def test_nothing_is_written_into_a_folder_that_is_not_empty(tmp_path: Path) -> N
     with pytest.raises(BadData, match="cannot be written"):
         write_project({"c.yml": b"2"}, tmp_path / "empty/a/b.yml/below")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b.yml", "empty"]
+
+
+def test_a_link_is_called_one_and_what_a_killed_export_has_left_is_taken_away(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    with pytest.raises(BadData, match="is a link"):
+        write_project({"a.yml": b"1"}, tmp_path / "link")
+
+    for name in (".out.partial-abc", ".other.partial-abc"):
+        (tmp_path / name / "whole").mkdir(parents=True)
+    write_project({"a.yml": b"1"}, tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.partial-abc", "empty", "link", "out"]
 
 
 def test_drafts_are_exported_as_a_sample_only(klartext: Run, tmp_path: Path) -> None:
@@ -191,6 +208,44 @@ def test_drafts_are_exported_as_a_sample_only(klartext: Run, tmp_path: Path) -> 
         assert marker == {"exam": "small", "sample": sample, "form": "", "mode": "delegate", "format": 1}
 
 
+def test_our_own_export_in_two_languages_is_not_taken_for_one(content: Content, tmp_path: Path) -> None:
+    assert OWN_SLOT == slots.PROJECT
+    write_project(compile_project(content, Options("native")), tmp_path / "project")
+
+    with pytest.raises(BadData, match="is an export of Klartext in several languages"):
+        read_foreign(tmp_path / "project", ["de"], ReadOptions(format="rasa"))
+
+
+def test_the_export_ends_with_the_commands_for_what_was_exported(klartext: Run, tmp_path: Path) -> None:
+    drafts = write_small_catalog(tmp_path / "my drafts")
+    service = "http://127.0.0.1:8400/webhooks/rasa/actions"
+    done = klartext("rasa", "export", "--sample", "--catalog", drafts, "--service", service, tmp_path / "an out")
+
+    assert f"`cd '{tmp_path / 'an out'}' && rasa train`" in done.stdout.decode()
+    assert f"`klartext serve --catalog '{drafts}' --sample --port 8400`" in done.stdout.decode()
+
+
+def test_files_that_are_no_text_are_said_not_to_be_of_rasa(klartext: Run, tmp_path: Path) -> None:
+    (tmp_path / "nlu.yml").write_bytes(b"\xff\x00\x81")
+
+    done = klartext("rasa", "import", tmp_path / "nlu.yml", "--lang", "de", "--out", tmp_path / "catalog")
+
+    assert done.returncode == 2
+    assert b"is not UTF-8 text" in done.stderr
+    assert b"--encoding" not in done.stderr
+
+
+def test_patients_are_told_the_number_of_the_place_where_the_service_is_away(content: Content) -> None:
+    place = {"de": "Sie erreichen uns unter 030 1234567.", "en": "You reach us on 030 1234567."}
+    site = Site("Praxis", "030 1234567", {"phone": place}, None, ZoneInfo("Europe/Berlin"))
+
+    files = _read(compile_project(replace(content, site=site), Options()))
+
+    together, *own = (each["text"] for each in files["domain.yml"]["responses"][DOWN])
+    assert together.split("\n\n") == [SAID["de"]["safe"], place["de"], SAID["en"]["safe"], place["en"]]
+    assert own == [f"{SAID[each]['safe']}\n\n{place[each]}" for each in ("de", "en")][-len(own) :]
+
+
 def test_a_project_is_imported_as_drafts(klartext: Run, tmp_path: Path) -> None:
     drafts = write_small_catalog(tmp_path / "drafts")
     klartext(
@@ -204,49 +259,6 @@ def test_a_project_is_imported_as_drafts(klartext: Run, tmp_path: Path) -> None:
     read, before = load_catalog(tmp_path / "catalog", "de"), load_catalog(drafts, "de")
     assert {each.id: each.answer for each in read.pairs} == {each.id: each.answer for each in before.pairs}
     assert {each.review.status for each in read.pairs} == {"draft"}
-
-
-@pytest.mark.parametrize(
-    ("served", "expected"),
-    [
-        (None, "No Rasa server answers at http"),
-        ((httpx.Response(200, text="Hello"), None), "is no Rasa server"),
-        (
-            (httpx.Response(200, text="Hello from Rasa: 2.8.34"), None),
-            "is Rasa 2.8.34. Projects are for Rasa Open Source 3.6",
-        ),
-        ((httpx.Response(200, text="Hello from Rasa: 3.6.21"), httpx.Response(404)), "has no REST channel"),
-        (
-            (httpx.Response(200, text="Hello from Rasa: 3.6.21"), httpx.Response(200, json=[])),
-            "says nothing (status 200)",
-        ),
-        (
-            (
-                httpx.Response(200, text="Hello from Rasa: 3.6.21"),
-                httpx.Response(200, json=[{"text": SAID["en"]["safe"]}]),
-            ),
-            "does not get an answer of its action server",
-        ),
-        ((httpx.ReadTimeout("slow"), None), "did not answer within 0.5 s"),
-    ],
-)
-def test_a_rasa_that_is_down_slow_or_another_is_said_in_one_line(
-    served: tuple[Any, Any] | None, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        if served is None:
-            raise httpx.ConnectError("refused")
-        found = served[0] if request.method == "GET" else served[1]
-        if isinstance(found, Exception):
-            raise found
-        return found  # type: ignore[no-any-return]
-
-    client = httpx.Client
-    monkeypatch.setattr(httpx, "Client", lambda **_: client(transport=httpx.MockTransport(answer)))
-
-    with pytest.raises(UserFixable, match=re.escape(expected)) as raised:
-        check_server("http://127.0.0.1:5005/", timeout_s=0.5)
-    assert "\n" not in str(raised.value)
 
 
 def test_the_marker_is_json(content: Content) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
+from bot.errors import UserFixable
 from bot.interview.values.fhir_json import dump
 from bot.interview.walk.assemble import Heading
 from bot.interview_wiring import Interviewers
@@ -24,8 +25,8 @@ from bot.talk.conversation import Message
 from bot.talk.interviewing import Interviewer, form_of
 from bot.talk.reception import Reception
 from bot.testing import write_small_catalog
-from bot.web.rasa.project import Content, Options, compile_project
-from bot.web.rasa.server import check_server
+from bot.web.rasa.project import RASAS_OWN, Content, Options, compile_project
+from bot.web.rasa.server import ActionServer, check_server
 from bot.web.rasa.stories import Said, Story, write_stories
 from bot.web.rasa.writing import write_project
 from bot.web.senders import bubbles
@@ -189,6 +190,13 @@ def test_the_tracker_follows_the_interview(rasa: Rasa) -> None:
     assert paused["slots"]["item_consent"] is True
 
 
+def test_what_rasa_takes_for_its_own_commands_gets_an_answer(rasa: Rasa) -> None:
+    sender = uuid.uuid4().hex
+    for text in ("/interview", "Ja", *RASAS_OWN):
+        assert rasa.say(sender, text), text
+    assert rasa.tracker(sender)["active_loop"]["name"] == "mammography_history_form"
+
+
 def test_a_running_rasa_is_checked(rasa: Rasa) -> None:
     found = check_server(rasa.url, timeout_s=60)
 
@@ -202,6 +210,8 @@ def test_whoever_writes_while_the_service_is_away_is_told_so_also_in_the_intervi
     for text in ("/interview", "Ja"):
         rasa.say(sender, text)
     service.kill()
+    with pytest.raises(UserFixable, match=r"Nor does the service at .* answer here"):
+        check_server(rasa.url, timeout_s=60, behind=ActionServer(service.url, RASA_TOKEN))
 
     for who in (sender, uuid.uuid4().hex):
         for text in ("Ich kriege keine Luft", "/interview"):
