@@ -306,7 +306,7 @@ def _sounds_urgent(assistant: Assistant) -> Callable[[str], bool]:
 
 
 def _plain_alarm(assistant: Assistant, settings: Settings) -> Callable[[str], Reply | None]:
-    """Return what tells, by plain words alone, what is said to an emergency: where no turn can be taken, that must be."""
+    """Return what tells by plain words alone what is said to an emergency: that must be where no turn can be taken."""
     rules = {language: load_red_flags(language) for language in assistant.languages}
     place = Place("page", settings.country, wording=assistant.wording)
 
