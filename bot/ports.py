@@ -341,7 +341,7 @@ class Presence(Protocol):
     """Says that a process serves patients, so that nobody takes its texts away."""
 
     def beat(self, now: datetime, *, prepared: int | None = None) -> Sequence[str]:
-        """Give a sign of life; return what others have set up otherwise. `prepared`: the newest release it can serve."""
+        """Give a sign of life; return what others have set up otherwise. `prepared`: the newest release it serves."""
         ...
 
     def leave(self) -> None:
