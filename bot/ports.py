@@ -340,8 +340,8 @@ class Interviews(Protocol):
 class Presence(Protocol):
     """Says that a process serves patients, so that nobody takes its texts away."""
 
-    def beat(self, now: datetime, *, prepared: int | None = None) -> None:
-        """Give a sign of life; `prepared`: the number of the newest release that this process can serve at once."""
+    def beat(self, now: datetime, *, prepared: int | None = None) -> Sequence[str]:
+        """Give a sign of life; return what others have set up otherwise. `prepared`: the newest release it serves."""
         ...
 
     def leave(self) -> None:

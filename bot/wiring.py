@@ -26,7 +26,7 @@ from bot.matching.fit_head import Part
 from bot.matching.head import Head
 from bot.matching.red_flags import digest as red_flags_digest
 from bot.matching.remarks import remarks_digest, train_remarks
-from bot.matching.training import general_digest, indexed_texts, taught_digest, train_catalog
+from bot.matching.training import general_digest, indexed_texts, taught_digest, told, train_catalog
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
 from bot.ports import (
     AnswerIndex,
@@ -188,7 +188,8 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
             stored = heads.read(head_key)
             trained = store.load(stored) if stored is not None else None
         if trained is None:
-            trained = train_catalog(catalog, shown, opened.index.vectors(), encoder)
+            with told(catalog):
+                trained = train_catalog(catalog, shown, opened.index.vectors(), encoder)
             heads.write(head_key, store.dump(trained))
         _in_memory[head_key] = trained
         return trained
@@ -419,11 +420,11 @@ def make_summaries(settings: Settings) -> SummaryFolders:
     return SummaryFolders.in_data(settings.data, settings.database_url, has)
 
 
-def make_presence(settings: Settings) -> Presence:
-    """Open the same database to say that this process serves patients, and which keys it knows."""
+def make_presence(settings: Settings, set_up: Mapping[str, str] | None = None) -> Presence:
+    """Open the same database to say that this process serves patients, which keys it knows, and how it is set up."""
     from bot.adapters.sql_encryption import SqlPresence
 
-    return SqlPresence(_database(settings).engine, text_cipher(settings))
+    return SqlPresence(_database(settings).engine, text_cipher(settings), set_up or {})
 
 
 def migrate_database(settings: Settings) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from bot.adapters.sql_tables import Base, ConversationRow, PatientText, TurnRow,
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import UserFixable
 
+SAMPLE, YES = "--sample", "yes"  # in `set_up`, of a process that serves a sample
+SILENT_AFTER = timedelta(seconds=25)  # two signs of life were missed
 GONE_AFTER = timedelta(seconds=60)  # without a sign of life; longer than SQLite lets a writer wait
 
 
@@ -41,29 +44,44 @@ class ServiceRow(Base):
     key_ids: Mapped[str]
     seen: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     release: Mapped[int | None]
+    set_up: Mapped[str | None]  # JSON: digests by name, see `bot/web/surroundings.py`
 
 
 @dataclass(frozen=True, slots=True)
 class SqlPresence:
-    """The sign of life of one process."""
+    """The sign of life of one process; `set_up`: what it shares a database with must have alike, as digests by name."""
 
     engine: Engine
     cipher: TextCipher | None
+    set_up: Mapping[str, str] = field(default_factory=dict)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def beat(self, now: datetime, *, prepared: int | None = None) -> None:
-        """Say that this process runs, which keys it knows, and which release it can serve at once."""
+    def beat(self, now: datetime, *, prepared: int | None = None) -> list[str]:
+        """Say that this process runs, which keys it knows, and which release it can serve at once.
+
+        Returns:
+            The names of what processes that run beside it have set up otherwise.
+        """
         keys = ",".join(self.cipher.keys if self.cipher is not None else ())
-        seen = {"key_ids": keys, "seen": now.astimezone(UTC), "release": prepared}
+        seen = {"key_ids": keys, "seen": now.astimezone(UTC), "release": prepared, "set_up": json.dumps(self.set_up)}
         with self.engine.begin() as connection:
             if not connection.execute(update(ServiceRow).where(ServiceRow.id == self.id).values(seen)).rowcount:
                 connection.execute(insert(ServiceRow).values(id=self.id, **seen))
                 connection.execute(delete(ServiceRow).where(ServiceRow.seen < now.astimezone(UTC) - GONE_AFTER))
+            rows = connection.execute(select(ServiceRow.set_up, ServiceRow.seen).where(ServiceRow.id != self.id)).all()
+        others = [_read_set_up(stored) for stored, at in rows if now - in_utc(at) < GONE_AFTER]
+        # Another version may not know a name: what it does not say does not differ.
+        return [name for name, own in self.set_up.items() if any(other.get(name, own) != own for other in others)]
 
     def leave(self) -> None:
         """Say that this process ends."""
         with self.engine.begin() as connection:
             connection.execute(delete(ServiceRow).where(ServiceRow.id == self.id))
+
+
+def _read_set_up(stored: str | None) -> dict[str, str]:
+    found: dict[str, str] = json.loads(stored or "{}")
+    return found
 
 
 def prepared_by(engine: Engine, now: datetime) -> list[int]:
@@ -82,26 +100,33 @@ class Served:
 
     Attributes:
         database: Its address, without what opens it.
-        running: How many processes serve patients from it now.
+        running: How many processes serve patients from it now; those that serve a sample are none of them.
         ever: Whether a service has run on it, or patients' conversations lie in it.
+        samples: How many processes serve a sample from it.
+        silent_s: Seconds since the last sign of life, where all have missed some: of a backup, or they were killed.
     """
 
     database: str
     running: int
     ever: bool
+    samples: int = 0
+    silent_s: int = 0
 
 
 def services_on(engine: Engine, now: datetime) -> Served:
     """Return which services run on a database, or have run."""
     with engine.connect() as connection:
-        seen = connection.scalars(select(ServiceRow.seen)).all()
+        rows = connection.execute(select(ServiceRow.set_up, ServiceRow.seen)).all()
         # Nobody but a service tries whether the database can be written.
         tried = connection.scalar(select(exists().where(WriteProbeRow.written > 0)))
         begun = connection.scalar(select(exists().select_from(ConversationRow)))
         talked = connection.scalar(select(exists().select_from(TurnRow)))
-    running = sum(now - in_utc(each) < GONE_AFTER for each in seen)
+    alive = [(_read_set_up(stored), now - in_utc(seen)) for stored, seen in rows if now - in_utc(seen) < GONE_AFTER]
+    samples = sum(set_up.get(SAMPLE) == YES for set_up, _ in alive)
+    last = min((ago for set_up, ago in alive if set_up.get(SAMPLE) != YES), default=timedelta())
     url = engine.url.set(query={}).render_as_string(hide_password=True)
-    return Served(url, running, bool(seen or tried or begun or talked))
+    silent_s = int(last.total_seconds()) if last > SILENT_AFTER else 0
+    return Served(url, len(alive) - samples, bool(rows or tried or begun or talked), samples, silent_s)
 
 
 def require_known_to_all(connection: Connection, key: str, now: datetime, *, encrypted: bool) -> None:

@@ -55,6 +55,16 @@ def require_served(settings: Settings, *, force: bool) -> Served:
 
 
 def _processes(found: Served) -> str:
+    return f"{_serving(found)}{f'; {found.samples} in sample mode' if found.samples else ''}"
+
+
+def _serving(found: Served) -> str:
+    many = found.running > 1
+    if found.running and found.silent_s:
+        return (
+            f"{found.running} process{'es' if many else ''} served from it and {'have' if many else 'has'} been silent "
+            f"for {found.silent_s} s (from a backup, or ended)"
+        )
     if found.running:
-        return f"{found.running} process{'es serve' if found.running > 1 else ' serves'} from it"
+        return f"{found.running} process{'es serve' if many else ' serves'} from it"
     return "no process serves from it just now" if found.ever else "no service has run on it yet"

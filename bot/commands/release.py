@@ -22,7 +22,7 @@ from bot.errors import BadData, NotSent, StopNotNoted, UserFixable, friendly_err
 from bot.interview.values.fhir_json import as_object
 from bot.languages.opening import open_languages
 from bot.release.contents import Contents, shipped_form
-from bot.release.publishing import Publisher, summary
+from bot.release.publishing import Publisher, holds, summary
 from bot.release.release import NOT_VERIFIED, Release, differences
 from bot.release.restored import action_of
 from bot.release.stops import Stop, Stops
@@ -108,7 +108,7 @@ def make(
         tell_database(settings)
         publisher = _publisher(settings)
         made = publisher.make(contents, locate(catalog), by=_who(by), note=note)
-        print(f"Release {made.name}: {summary(made)}")
+        print(f"Release {made.name}: {holds(made)}")
         for language, pairs in made.content["left_out"].items():
             for pair_id, why in pairs.items():
                 print(f"  left out: {pair_id} ({language}): {why}")
@@ -426,7 +426,7 @@ def _stopping(data: Path | None, *, force: bool) -> tuple[Publisher, Served]:
 
 def _tell_reach(found: Served) -> None:
     """Say how many processes hear of it: where none does, another database may be the one that patients see."""
-    if found.running:
+    if found.running and not found.silent_s:
         print(f"Processes that serve patients from this database: {found.running}. It holds there within a second.")
     else:
         print(

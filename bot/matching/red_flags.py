@@ -288,7 +288,11 @@ class RedFlags:
 
     def sees_plainly(self, text: str) -> bool:
         """Say whether a text raises a red flag as it is spelt. Quick: to undo disguises can take seconds."""
-        return any(sign.firm for sign in self._plain_signs(text))
+        return self.plain_flag(text) is not None
+
+    def plain_flag(self, text: str) -> str | None:
+        """Return the red flag that a text raises as it is spelt, or None."""
+        return next((sign.flag for sign in self._plain_signs(text) if sign.firm), None)
 
     def readings(self, text: str) -> tuple[str, ...]:
         """Return what else a text may say if its letters are disguised."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +29,7 @@ from bot.ports import Encoder, Vectors
 from bot.resources import numeric_threads
 from bot.text import NearCopies, sanitise
 
+log = logging.getLogger("klartext")
 FEW = 200  # a catalog with fewer background questions than this gets the general ones too
 # Kinds of the alarm's lines that no pair answers: complaints, what is asked about illness in general, everyday talk.
 UNANSWERED = (
@@ -121,6 +125,16 @@ def indexed_texts(catalog: Catalog) -> list[tuple[str, str]]:
     texts = [(pair.id, pair.question) for pair in catalog.pairs]
     texts += [(pair.id, variant.text) for pair in catalog.pairs for variant in pair.variants]
     return texts + [("", one.text) for one in beside(catalog)]
+
+
+@contextmanager
+def told(catalog: Catalog) -> Iterator[None]:
+    """Log that a language is trained, and when that has ended: a start of minutes must not look like one that hangs."""
+    fields = {"catalog": catalog.name, "language": catalog.language}
+    begun_s = time.monotonic()
+    log.info("training begins; it takes some minutes, once for each content", extra={"fields": fields})
+    yield
+    log.info("training has ended", extra={"fields": fields | {"seconds": round(time.monotonic() - begun_s, 1)}})
 
 
 def train_catalog(

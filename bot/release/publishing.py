@@ -437,9 +437,14 @@ def errors_of(folder: Path, *, today: date) -> list[Finding]:
     return [each for each in lint(folder, today=today) if each.severity == "error"]
 
 
-def summary(each: Release) -> str:
-    """Return in a few words what a release holds, as commands say it."""
+def holds(each: Release) -> str:
+    """Return in a few words what a release holds."""
     content = each.content
     counts = ", ".join(f"{len(pairs)} pairs ({language})" for language, pairs in content["shown"].items())
     versions = "/".join(dict.fromkeys(content["versions"].values()))
-    return f"{content['exam']} {versions}, {counts}{'' if each.has_verified_names else f'; {NOT_VERIFIED}'}"
+    return f"{content['exam']} {versions}, {counts}"
+
+
+def summary(each: Release) -> str:
+    """Return the same as commands list it, with what is to be known of who signed."""
+    return f"{holds(each)}{'' if each.has_verified_names else f'; {NOT_VERIFIED}'}"

@@ -162,6 +162,10 @@ class Reception:
         expected = (stored and stored.secret_hash) or ""
         if stored is None or not hmac.compare_digest(expected, hash_of(secret)):
             return None
+        if (stored.release is None) is not (self.releases is None):
+            # Begun with a sample where releases are served, or the other way round: what was shown is not approved
+            # here, or what was stopped is shown there. It goes on where it began, or not at all.
+            return None
         return None if self._has_expired(stored) else stored
 
     def _has_expired(self, stored: StoredConversation) -> bool:

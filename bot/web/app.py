@@ -20,9 +20,11 @@ from bot.errors import KlartextError
 from bot.matching.red_flags import load_red_flags
 from bot.ports import Launcher
 from bot.release.in_force import ChatState
+from bot.sentences.reply import Place, Reply, interface, worded
 from bot.sentences.spelling import spelt
 from bot.settings import Settings
 from bot.talk.conversation import first_language
+from bot.talk.dialogue import URGENT_TEXTS
 from bot.talk.reception import Reception
 from bot.text import seen
 from bot.web.api import ConversationApi
@@ -309,6 +311,20 @@ def _sounds_urgent(assistant: Assistant) -> Callable[[str], bool]:
     return lambda text: any(each.sees_plainly(seen(text[:LOOKED_AT])) for each in rules)
 
 
+def _plain_alarm(assistant: Assistant, settings: Settings) -> Callable[[str], Reply | None]:
+    """Return what tells by plain words alone what is said to an emergency: that must be where no turn can be taken."""
+    rules = {language: load_red_flags(language) for language in assistant.languages}
+    place = Place("page", settings.country, wording=assistant.wording)
+
+    def alarm(text: str) -> Reply | None:
+        for language, each in rules.items():
+            if (flag := each.plain_flag(seen(text[:LOOKED_AT]))) is not None:
+                return worded(Reply(language, (interface(language, URGENT_TEXTS.get(flag, "urgent")),)), place)
+        return None
+
+    return alarm
+
+
 def _labels(settings: Settings) -> dict[str, Labels]:
     """Return the labels of the page by language, as the country spells them."""
     country = settings.country
@@ -334,6 +350,7 @@ def _people(service: Service, crowd: Crowd) -> Side:
             spoken=lambda: _spoken(reception),
         ),
         labels=labels,
+        alarm=_plain_alarm(assistant, settings),
     )
 
     def too_much(problem: Problem) -> ASGIApp:

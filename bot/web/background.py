@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -101,6 +101,7 @@ class Background:
         interviewers: Interviewers | ByRelease,
         storage: StorageHealth,
         telling: Telling,
+        set_up: Mapping[str, str],
     ) -> Background:
         """Prepare what the settings ask for.
 
@@ -109,12 +110,13 @@ class Background:
             interviewers: Make what is delivered.
             storage: Is asked again and again whether anything can be stored.
             telling: What is told of all that, and when.
+            set_up: What other processes on the database must have alike.
 
         Raises:
             UserFixable: The FHIR server in the settings cannot work.
         """
         stopping = threading.Event()
-        presence, finder = make_presence(settings), make_finder(settings)
+        presence, finder = make_presence(settings, set_up), make_finder(settings)
         editions = interviewers.editions if isinstance(interviewers, ByRelease) else None
         watch = AuditWatch(make_audit(settings), make_witness(settings), telling.now)
         watch.look()  # before the first line: a log that begins is told from one whose witness is gone
@@ -342,11 +344,20 @@ def _present(
     editions: Editions | None,
 ) -> None:
     """Say that this process runs until it ends, and look at what else has to be looked at again and again."""
+    told: Sequence[str] = ()
     while True:
         try:
             for look in looks:
                 look()
-            presence.beat(telling.now(), prepared=editions.prepared if editions is not None else None)
+            differing = presence.beat(telling.now(), prepared=editions.prepared if editions is not None else None)
+            if differing and differing != told:
+                log.error(
+                    "another process on this database is set up otherwise: %s. Patients meet now one, now the other: "
+                    "give all of them the same, or each a database of its own",
+                    ", ".join(differing),
+                    extra={"fields": {"differing": list(differing)}},
+                )
+            told = differing
             telling.pulse.beat("presence")
             if stopping.wait(BEAT_S):
                 presence.leave()

@@ -42,7 +42,7 @@ from bot.web.problems import COUNTRY
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.staff.wiring import stop_again, stops_taken_back
-from bot.web.surroundings import addresses_of, require_surroundings
+from bot.web.surroundings import addresses_of, require_surroundings, set_up
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import (
@@ -52,6 +52,7 @@ from bot.wiring import (
     make_desk,
     make_launcher,
     make_records,
+    make_releases,
     make_tracer,
 )
 
@@ -82,6 +83,18 @@ class Serving:
     language: str = ""
 
     @property
+    def flags(self) -> dict[str, str | bool]:
+        """What all processes on one database must be started with alike, by name."""
+        return {
+            "--sample": self.sample,
+            "--staff": self.staff,
+            "--catalog": self.catalog,
+            "--questionnaire": str(self.questionnaire or ""),
+            "--terminology-server": self.terminology_server or "",
+            "--lang": self.language,
+        }
+
+    @property
     def is_demo(self) -> bool:
         """Whether staff find sample accounts and questions."""
         return self.sample and self.staff
@@ -107,7 +120,9 @@ def run_server(serving: Serving) -> None:
             "KLARTEXT_PORTAL_KEYS), and the FHIR server (KLARTEXT_FHIR_URL) must be told in which system."
         )
     make_launcher(settings)  # what is missing for that is said before anything starts
-    if not serving.sample:
+    if serving.sample:
+        _require_no_release(serving, settings)
+    else:
         _keep_stops(settings)
     if settings.workers > 1:
         listening = _listen(serving.host, serving.port)
@@ -122,6 +137,22 @@ def run_server(serving: Serving) -> None:
         _announce(serving, listening)
         _show_demo(serving, settings, listening)
         _serve(service, background, listening)
+
+
+def _require_no_release(serving: Serving, settings: Settings) -> None:
+    """Raise UserFixable where patients are served from the database: a sample knows no approvals and no stops."""
+    if serving.is_demo:
+        from bot.web.staff.sample import has_own_database
+
+        if has_own_database(settings):  # in which staff try releases, and no patient is
+            return
+    number = make_releases(settings).in_force()
+    if number is not None:
+        raise UserFixable(
+            f"Release {number} is in force in this database, and `--sample` shows drafts and knows no emergency stops: "
+            "patients could be shown what was stopped. Serve it without `--sample`, or try the sample on a database "
+            "of its own (`--data` with another folder, and no KLARTEXT_DATABASE_URL)."
+        )
 
 
 def _keep_stops(settings: Settings) -> None:
@@ -185,7 +216,8 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     audit = make_audit(settings, request_id=logs.request_id)
     audit.check()  # who cannot be told of deletions is told now, not the first patient who deletes
     storage = StorageHealth(records.try_writing, lambda found: metrics.database(writable=not found))
-    background = Background.of(settings, interviewers, storage, Telling(metrics, Pulse(metrics), _now, tracer))
+    telling = Telling(metrics, Pulse(metrics), _now, tracer)
+    background = Background.of(settings, interviewers, storage, telling, set_up(settings, serving.flags))
     reception = Reception(
         edition.assistant,
         records,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import logging
 import socket
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from bot.wiring import require_chroma
 
 log = logging.getLogger("klartext.web")
 PREFIX = "KLARTEXT_"
+SLOW = {"n": 2**14, "r": 8, "p": 1, "dklen": 5}
 ANYBODY = "*"  # every proxy is believed
 # All settings; those that hold secrets may be named with _FILE behind them. docs/reference.md says what each is.
 NAMES = frozenset(
@@ -22,6 +24,7 @@ NAMES = frozenset(
         "APPROVALS",
         "ASK_WHO",
         "AUDIT_LOG",
+        "AUDIT_NAME",
         "CHANNEL_TOKEN",
         "CHROMA_URL",
         "COUNTRY",
@@ -119,6 +122,25 @@ def require_surroundings(settings: Settings, environ: Mapping[str, str]) -> None
         from bot.adapters.chroma_index import ChromaStore  # of an extra
 
         ChromaStore.server(settings.chroma_url)
+
+
+def set_up(settings: Settings, flags: Mapping[str, str | bool]) -> dict[str, str]:
+    """Return by name what all processes on one database must have alike; none of it can be read from the digests.
+
+    Args:
+        settings: Of this process.
+        flags: Of its command, by name.
+    """
+    portals = "\n".join(f"{name}:{key}" for name, key in sorted(settings.portals.items()))
+    secrets = {"KLARTEXT_LINK_KEY": settings.link_key or "", "KLARTEXT_PORTAL_KEYS": portals}
+    plain = {"KLARTEXT_COUNTRY": settings.country or "", "KLARTEXT_FHIR_URL": settings.fhir.url or ""}
+    found = {name: "yes" if value else "no" for name, value in flags.items() if isinstance(value, bool)}
+    for name, value in (secrets | plain | {name: value for name, value in flags.items() if name not in found}).items():
+        # Slow, and cut: who has the database must not find a key by trying.
+        found[name] = (
+            hashlib.scrypt(str(value).encode(), salt=f"klartext {name}".encode(), **SLOW).hex() if value else ""
+        )
+    return found
 
 
 def addresses_of(proxies: Sequence[str]) -> list[str]:

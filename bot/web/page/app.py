@@ -28,6 +28,8 @@ from bot.web.page.visit import FORM, Visit, read_visit
 
 log = logging.getLogger("klartext")
 FILE = "klartext.file"  # of a scope: the file that came with a request, or why it is refused
+VISIT = "klartext.visit"  # of a scope: what was sent, once it has been read
+NOT_SAID = frozenset({"token", "turn", "number"})  # fields of our own
 Handler = Callable[[Visit], Response]
 
 
@@ -144,9 +146,10 @@ def refuse(pages: Pages, problem: PageProblem) -> ASGIApp:
 
 def _endpoint(pages: Pages, address: Address, is_ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
+        visit = replace(await _visit(request, framing=pages.framing), file=request.scope.get(FILE))
+        request.scope[VISIT] = visit  # whatever goes wrong, what was said is known
         if not is_ready():
             raise PageProblem(HTTPStatus.SERVICE_UNAVAILABLE, wait_s=5)
-        visit = replace(await _visit(request, framing=pages.framing), file=request.scope.get(FILE))
         if address.method == "POST" and not (visit.is_honest if address.guarded else visit.own_form):
             raise PageProblem(HTTPStatus.FORBIDDEN)
         return await run_in_threadpool(address.handler, visit)
@@ -182,10 +185,11 @@ class _Apology:
         problem = _problem(error)
         if problem.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and request.url.path.startswith("/form/"):
             problem = PageProblem(problem.status, sentence="error_413_form")
-        try:
-            visit = read_visit(request, b"", framing=self._pages.framing)
-        except ValueError:  # that may be just what is wrong with the request
-            visit = Visit(path="/")
+        visit = request.scope.get(VISIT) or self._unread(request)
+        # Nothing was stored, and nothing decided: whom to call must not wait for that.
+        said = (value for name, value in visit.form if name not in NOT_SAID)
+        alarm = next(filter(None, map(self._pages.alarm, said)), None)
+        again = visit.said("text") if visit.path == "/chat" and visit.is_honest and problem.may_pass else ""
         response = self._pages.renderer.page(
             "problem",
             visit,
@@ -193,10 +197,18 @@ class _Apology:
             sentence=problem.sentence,
             in_talk=visit.conversation is not None,
             request_id=request_id(),
+            alarm=alarm,
+            again=again,
         )
         if problem.wait_s:
             response.headers["Retry-After"] = str(max(1, round(problem.wait_s)))
         return response
+
+    def _unread(self, request: Request) -> Visit:
+        try:
+            return read_visit(request, b"", framing=self._pages.framing)
+        except ValueError:  # that may be just what is wrong with the request
+            return Visit(path="/")
 
 
 def _problem(error: Exception) -> PageProblem:

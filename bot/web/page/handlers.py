@@ -18,6 +18,7 @@ from bot.catalog.look import NOTICES, Notice
 from bot.errors import NoSuchChoice, Reused
 from bot.languages.files import known
 from bot.ports import UNBOOKED, FlagReason, StoredConversation, StoredFlag
+from bot.sentences.reply import Reply
 from bot.sentences.spelling import spelt
 from bot.settings import UPLOAD_KINDS, Settings
 from bot.talk.conversation import Message, Taken
@@ -57,6 +58,7 @@ class Pages:
         exam: The catalog that links must name.
         renderer: Makes pages.
         labels: Of the page, by language, as the country spells them.
+        alarm: Returns what is said to a text that is plainly an emergency, without any database; None: it is none.
     """
 
     reception: Reception
@@ -67,6 +69,7 @@ class Pages:
     exam: str
     renderer: Renderer
     labels: Mapping[str, Labels]
+    alarm: Callable[[str], Reply | None] = lambda _: None
 
     @property
     def _phrases(self) -> Mapping[str, Mapping[str, str]]:

@@ -162,3 +162,8 @@ class PageProblem(Exception):
         self.status = status
         self.sentence = sentence or f"error_{int(status)}"
         self.wait_s = wait_s
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same may be taken a little later."""
+        return self.status >= HTTPStatus.INTERNAL_SERVER_ERROR or self.status == HTTPStatus.TOO_MANY_REQUESTS

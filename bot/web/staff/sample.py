@@ -48,6 +48,11 @@ def sample_settings(settings: Settings) -> Settings:
     return replace(settings, database_url=url.render_as_string(), fhir=replace(settings.fhir, url=None), staff=staff)
 
 
+def has_own_database(settings: Settings) -> bool:
+    """Say whether these are settings of a sample whose database nobody has named."""
+    return settings.database_url is not None and settings.database_url.endswith(f"/{DATABASE}")
+
+
 def make_accounts(people: People, data: Path) -> list[str]:
     """Make the sample accounts where there are none but these; return what is told of them, as lines.
 

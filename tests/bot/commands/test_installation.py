@@ -14,6 +14,9 @@ from bot.adapters.sql_encryption import SqlPresence
 from bot.adapters.sql_faults import cannot_use
 from bot.adapters.sql_records import SqlRecords
 from bot.errors import Unreachable
+from bot.settings import Settings
+from bot.web.server import Serving
+from bot.web.surroundings import set_up
 from tests.conftest import Run
 
 COMMANDS = [
@@ -71,6 +74,31 @@ def test_a_stop_says_on_which_database_it_acts_and_how_many_processes_hear_of_it
 
     assert f"{tmp_path / 'klartext.db'}: 2 processes serve from it." in ran.stderr.decode()
     assert "serve patients from this database: 2." in ran.stdout.decode()
+
+
+def test_a_process_that_serves_a_sample_serves_no_release(
+    staff: Callable[..., CompletedProcess[bytes]], records: SqlRecords, tmp_path: Path
+) -> None:
+    _serving(records, timedelta())
+    flags = Serving("127.0.0.1", 0, "mammography", None, sample=True).flags
+    SqlPresence(records.engine, None, set_up(Settings(data=tmp_path), flags)).beat(datetime.now(UTC))
+
+    ran = staff("stop", "chat")
+
+    assert ": 1 process serves from it; 1 in sample mode." in ran.stderr.decode()
+    assert "serve patients from this database: 1." in ran.stdout.decode()
+
+
+def test_signs_of_life_of_a_restored_backup_count_for_no_process_that_hears(
+    staff: Callable[..., CompletedProcess[bytes]], records: SqlRecords
+) -> None:
+    _serving(records, timedelta(seconds=30), timedelta(seconds=35))
+
+    ran = staff("stop", "chat")
+
+    assert re.search(r"2 processes served from it and have been silent for 3\d s", ran.stderr.decode())
+    assert "no process serves patients from this database just now" in ran.stderr.decode()
+    assert "serve patients from this database: " not in ran.stdout.decode()
 
 
 def test_a_stop_that_no_process_hears_of_says_so(

@@ -19,6 +19,13 @@ def department(tmp_path: Path, klartext: Run) -> Department:
     return Department(tmp_path, klartext)
 
 
+def test_that_names_are_not_verified_is_said_once(department: Department) -> None:
+    department.approve()
+    made = department.run("release", "make", str(department.exam))
+
+    assert (made.stdout + made.stderr).count("names not verified") == 1
+
+
 def test_a_release_is_made_activated_compared_and_taken_back(department: Department) -> None:
     assert "nobody approved it" in department.run("release", "make", department.exam, fails=True).stderr
     first = department.release()

@@ -33,6 +33,8 @@ from bot.web.editions import ByRelease, Editions
 from bot.web.metrics import Metrics
 from bot.web.page.rendering import load_labels
 from bot.web.pulse import Pulse
+from bot.web.server import Serving as Serve
+from bot.web.server import _require_no_release, run_server
 from bot.wiring import make_presence
 from tests.bot.release.exams import NOW, UNTIL, Site, change_pairs, sign, write_exam
 from tests.bot.web.alerting import firing, names, parsed
@@ -115,6 +117,27 @@ def hospital(tmp_path: Path, few_alarm_examples: None) -> Iterator[Hospital]:
 def test_without_a_release_nothing_is_served(hospital: Hospital) -> None:
     with pytest.raises(UserFixable, match=r"No release is in force.*klartext release make CATALOG"):
         hospital.process()
+
+
+def test_a_sample_is_not_served_from_a_database_in_which_a_release_is_in_force(hospital: Hospital) -> None:
+    sample = Serve("127.0.0.1", 0, str(hospital.folder), hospital.settings.data, sample=True)
+    _require_no_release(sample, hospital.settings)  # as any demo begins
+    hospital.activate(hospital.release())
+
+    with pytest.raises(UserFixable, match=r"Release 1 is in force in this database, and `--sample` .* stopped"):
+        run_server(sample)
+
+
+def test_what_was_begun_with_a_sample_goes_on_in_no_release_nor_the_other_way_round(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    released = hospital.process().reception
+    sample = Reception(released.assistant, released.records, released.now)
+    begun = [(each, each.open(channel="page", language="de", consented=True)) for each in (released, sample)]
+
+    for begun_by, opened in begun:
+        for asked, _ in begun:
+            found = asked.admitted(opened.conversation.id, opened.secret)
+            assert (found is not None) is (asked is begun_by)
 
 
 def test_all_processes_switch_at_one_moment_and_running_conversations_stay(hospital: Hospital) -> None:

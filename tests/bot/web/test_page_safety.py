@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import threading
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -86,6 +88,45 @@ def test_errors_name_the_numbers_of_the_country_and_no_others(hospital: Hospital
     for other in ("112", "999"):
         assert other not in json.dumps(missing)
         assert f"tel:{other}" not in page
+
+
+@contextmanager
+def without_database(server: Server) -> Iterator[None]:
+    """Let the service store nothing meanwhile."""
+    with closing(sqlite3.connect(server.database(), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_while_the_database_is_away_what_was_written_is_kept_and_an_emergency_is_told_whom_to_call(
+    browsers: Browsers, server: Server
+) -> None:
+    opened = {said: browsers("de") for said in ("Tut <b>das</b> weh?", "Ich kriege keine Luft")}
+    for each in opened.values():
+        each.open("/")
+        each.press(DE["begin"], consent="yes")
+
+    with without_database(server):
+        threads = [threading.Thread(target=each.say, args=[said]) for said, each in opened.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+
+    calm, urgent = opened.values()
+    for said, each in opened.items():
+        assert each.answer.status_code == 503
+        assert DE["error_heading"] in each.text
+        assert DE["error_503"] in each.text
+        assert each.page.one("textarea", name="text").children == [said]
+    assert not calm.page.all(id="alarm")
+    assert SENTENCES["de"]["urgent"] in urgent.page.one(id="alarm").text
+    assert "tel:112" in [link.get("href") for link in urgent.page.one(id="alarm").all("a")]
+
+    calm.send(calm.page.one("form", class_="again"), text="Tut das weh?")  # the same button, once it is back
+    assert calm.answer.status_code == 200
+    assert calm.page.all("article", class_="turn")[-1].one(class_="said").one("p", class_="text").text == "Tut das weh?"
 
 
 def test_pages_allow_no_script_or_style_of_their_own(browser: Browser) -> None:

@@ -20,19 +20,25 @@ async function send(form, submitter) {
   const body = new URLSearchParams(new FormData(form, submitter));
   const sent = form.id === "say" ? document.getElementById("text").value : "";
   document.getElementById("send-failed").hidden = true;
+  document.getElementById("alarm")?.remove();
   busy(true);
-  let said = "";
+  const { text, call } = document.getElementById("send-failed").dataset;
+  let said = text, alarm = null; // that it did not work, and the words are still in the field
   try {
     const answer = await ask("/chat", { method: "POST", body });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (answer.ok && page.getElementById("log")) return show(page, sent);
     if (answer.ok) return location.assign(answer.url); // the conversation has ended
-    said = page.querySelector("main p").textContent;
-  } catch {
-    said = "";
+    alarm = page.getElementById("alarm");
+    // Why it was refused can be mended; that the service is away says no more than is said already.
+    if (answer.status < 500 && page.getElementById("why")) said = page.getElementById("why").textContent;
+  } catch { // no network: the same holds
   }
   busy(false);
-  failed(said || document.getElementById("send-failed").dataset.text);
+  failed(`${said} ${call}`);
+  if (!alarm) return;
+  log.append(document.adoptNode(alarm)); // where the reply would stand
+  alarm.scrollIntoView({ block: "center" });
 }
 
 // What is typed while a message is on its way is kept: all that stands in the box but the message itself.
