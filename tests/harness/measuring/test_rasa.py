@@ -83,7 +83,8 @@ def test_messages_of_one_sender_go_one_after_the_other_and_those_of_all_at_once(
                 await asyncio.sleep(0.01)
                 under_way.remove(body["sender"])
                 said = json.dumps([{"text": "ja"}] if body["message"] != "nichts" else [])
-                writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(said)}\r\n\r\n{said}".encode())
+                kind = "Content-Type: application/json"
+                writer.write(f"HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {len(said)}\r\n\r\n{said}".encode())
         except (asyncio.IncompleteReadError, ConnectionError):
             pass  # the patient is gone
         finally:
