@@ -227,6 +227,11 @@ class Context:
         fits = weights is not None and weights.encoder == self._encoder.name and len(self._ids) > 1
         return weights if fits else None
 
+    def prepare(self) -> None:
+        """Work out now what the first message after an answer would wait for."""
+        if self.weights is not None:
+            _ = self._answers, self._related, self._asked
+
     def asked_by(self, text: str) -> frozenset[str]:
         """Return the pairs of which a text is a question or variant, but for case, accents and punctuation."""
         return self._asked.get(" ".join(words(text)), frozenset())

@@ -312,6 +312,9 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
             fields: dict[str, object] = {"version": version("klartext"), "workers": service.settings.workers}
             fields |= {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
             log.info("ready", extra={"fields": fields})
+            with suppress(KlartextError):  # a second or two that nobody need wait for, before or after
+                for language in assistant.languages:
+                    assistant.context(language).prepare()
         except KlartextError as error:
             failed.append(error)
             server.should_exit = True

@@ -82,6 +82,7 @@ NAMES = frozenset(
         "STAFF_ROLES_CLAIM",
         "STAFF_TOKEN",
         "TERMINOLOGY_SERVER",
+        "TEST_RASA",
         "TEXT_KEY",
         "TRUSTED_PROXIES",
         "TURNS_PER_MINUTE",
