@@ -42,7 +42,7 @@ from bot.matching.head import Head, Judged
 from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.matching.remarks import Remark, hear_remarks, is_unsure
 from bot.ports import Encoder, Neighbour, Vectors
-from bot.resources import numeric_threads, usable_cores
+from bot.resources import numeric_threads
 from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine, without_texts
 from bot.sentences.foreign_texts import URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
@@ -83,7 +83,7 @@ class Assistant:
         self._lookouts: dict[str, Lookout] = {}
         self._contexts: dict[str, Context] = {}
         # Several questions at once cost a third of what they cost one by one.
-        self._together = Together(self._decide_some, at_most=TOGETHER, at_work=usable_cores())
+        self._together = Together(self._decide_some, at_most=TOGETHER)
 
     @classmethod
     def open(  # noqa: PLR0913 - the front door has many bells

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -15,13 +13,16 @@ Found = TypeVar("Found")
 
 @dataclass(slots=True, eq=False)
 class _Waiting(Generic[Asked, Found]):
-    """One thread that asks; it is woken when it has its result, or is called to serve."""
+    """One thread that asks; it is woken when it has its result, or when it is its turn to serve."""
 
     asked: Asked
     found: list[Found] = field(default_factory=list)
     error: BaseException | None = None
-    is_called: bool = False  # to serve; nobody else will then
     woken: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_served(self) -> bool:
+        return bool(self.found) or self.error is not None
 
 
 class Together(Generic[Asked, Found]):
@@ -30,16 +31,13 @@ class Together(Generic[Asked, Found]):
     There is no thread of its own and nobody waits for company: who asks alone is served at once.
     """
 
-    def __init__(self, serve: Callable[[Sequence[Asked]], Sequence[Found]], *, at_most: int, at_work: int = 1) -> None:
-        """Serve with `serve`, which returns one result for each thing asked, in order.
-
-        `at_most` things go into one call, and up to `at_work` threads are in it at once.
-        """
+    def __init__(self, serve: Callable[[Sequence[Asked]], Sequence[Found]], *, at_most: int) -> None:
+        """`serve` returns one result for each thing asked, in order; it is never called by two threads at once."""
         self._serve = serve
         self._at_most = at_most
-        self._free = at_work
         self._lock = threading.Lock()
-        self._waiting: deque[_Waiting[Asked, Found]] = deque()
+        self._waiting: list[_Waiting[Asked, Found]] = []
+        self._is_serving = False
 
     def ask(self, asked: Asked) -> Found:
         """Return the result for one thing; errors are raised in the thread that asked."""
@@ -47,10 +45,12 @@ class Together(Generic[Asked, Found]):
         try:
             with self._lock:
                 self._waiting.append(mine)
-                self._call_next()
+                if not self._is_serving:
+                    self._is_serving = True
+                    mine.woken.set()
             mine.woken.wait()
-            if mine.is_called:
-                self._serve_with(mine)
+            if not mine.is_served:
+                self._serve_waiting()
         except BaseException:
             self._leave(mine)
             raise
@@ -58,20 +58,13 @@ class Together(Generic[Asked, Found]):
             raise mine.error
         return mine.found[0]
 
-    def _call_next(self) -> None:
-        """Call who waits longest to serve, where one more may; it is in the queue no longer."""
-        if self._free and self._waiting:
-            self._free -= 1
-            called = self._waiting.popleft()
-            called.is_called = True
-            called.woken.set()
-
-    def _serve_with(self, mine: _Waiting[Asked, Found]) -> None:
-        """Serve this thread and the first in the queue, and let the next in the queue serve the others."""
-        some = [mine]
+    def _serve_waiting(self) -> None:
+        """Serve the first in the queue, this thread among them, and let the next in the queue serve the others."""
+        some: list[_Waiting[Asked, Found]] = []
         try:
             with self._lock:
-                some += [self._waiting.popleft() for _ in range(min(self._at_most - 1, len(self._waiting)))]
+                some = self._waiting[: self._at_most]
+                del self._waiting[: len(some)]
             self._serve_some(some)
         except BaseException as error:  # this thread is being stopped: nobody may wait for it for ever
             for each in some:
@@ -80,21 +73,21 @@ class Together(Generic[Asked, Found]):
         finally:
             for each in some:
                 each.woken.set()
-            self._done(mine)
+            with self._lock:
+                self._wake_next()
 
     def _leave(self, mine: _Waiting[Asked, Found]) -> None:
         """Take a thread that was stopped out of the queue; if it was its turn to serve, it is the next one's."""
-        with self._lock, suppress(ValueError):  # it is in the queue no longer
-            self._waiting.remove(mine)
-        self._done(mine)
-
-    def _done(self, mine: _Waiting[Asked, Found]) -> None:
-        """Give back, once, that this thread may serve."""
         with self._lock:
-            if mine.is_called:
-                mine.is_called = False
-                self._free += 1
-                self._call_next()
+            if mine in self._waiting:
+                self._waiting.remove(mine)
+                if mine.woken.is_set():
+                    self._wake_next()
+
+    def _wake_next(self) -> None:
+        self._is_serving = bool(self._waiting)
+        if self._waiting:
+            self._waiting[0].woken.set()
 
     def _serve_some(self, some: Sequence[_Waiting[Asked, Found]]) -> None:
         try:

@@ -32,7 +32,6 @@ from bot.matching.features import Bag, Floats, Vocabulary, sparse_rows
 from bot.matching.head import Head, Judged
 from bot.matching.own_words import OwnWords
 from bot.ports import Encoder
-from bot.resources import usable_cores
 from bot.text import sanitise, sentences, words
 
 FOLLOW_UPS = Path(__file__).parent / "follow_ups"
@@ -218,7 +217,7 @@ class Context:
         self._catalog, self._ids, self._head, self._encoder = catalog, tuple(ids), head, encoder
         self._number = {pair_id: number for number, pair_id in enumerate(ids)}
         self._extracts: dict[str, tuple[Floats, csr_array]] = {}
-        self._together = Together(self._moves, at_most=TOGETHER, at_work=usable_cores())
+        self._together = Together(self._moves, at_most=TOGETHER)
 
     @cached_property
     def weights(self) -> Weights | None:

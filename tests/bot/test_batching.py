@@ -67,26 +67,6 @@ def test_who_waits_is_served_together_and_gets_the_own_result() -> None:
     assert [len(batch) for batch in doubling.batches] == [1, 8, 8, 8, 5]
 
 
-def test_two_at_work_serve_at_once_and_share_who_waits() -> None:
-    doubling = Doubling()
-    together = Together(doubling, at_most=8, at_work=2)
-
-    with ThreadPoolExecutor(MANY) as pool:
-        firsts = [pool.submit(together.ask, number) for number in (100, 101)]
-        while len(doubling.batches) < 2:  # both are in it, neither waits for the other
-            doubling.began.wait(0.01)
-        others = [pool.submit(together.ask, number) for number in range(20, 20 + 20)]
-        until_waiting(together, 20)
-        doubling.go.set()
-        assert [each.result(30) for each in firsts] == [200, 202]
-        assert [each.result(30) for each in others] == [2 * number for number in range(20, 20 + 20)]
-
-    sizes = [len(batch) for batch in doubling.batches]
-    assert sizes[:2] == [1, 1]
-    assert (sum(sizes), max(sizes)) == (22, 8)
-    assert together._free == 2
-
-
 def test_an_error_hits_only_who_caused_it() -> None:
     doubling = Doubling()
     together = Together(doubling, at_most=8)
