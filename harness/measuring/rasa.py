@@ -27,6 +27,7 @@ from harness.patients.suites import Suite, load_suite
 
 PATIENTS, TURNS = 50, 12
 TOKEN = "a-token-for-the-benchmark-alone"
+DECLINED, NOTE = "utter_declined", "utter_klartext_note"  # as `klartext rasa export` calls them
 ANSWER_S = 3600
 LEARN = """\
 import sys
@@ -333,7 +334,8 @@ def _absolute(named: str) -> str:
 def _system(project: Path, url: str, folder: Path) -> Path:
     """Write how the harness asks this Rasa."""
     domain = yaml.safe_load((project / "domain.yml").read_text(encoding="utf-8"))
-    declines = [each["text"] for each in domain["responses"]["utter_declined"]]
+    # A reply that declines says what stands below every reply, too: neither answers anything.
+    declines = [each["text"] for name in (DECLINED, NOTE) for each in domain["responses"][name]]
     path = folder / "rasa.yaml"
     described = {"kind": "rasa", "url": url, "declined": declines, "timeout_s": 120}
     path.write_text(yaml.safe_dump(described, allow_unicode=True), encoding="utf-8")
