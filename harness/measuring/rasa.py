@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from bot import BadData, Unreachable, UserFixable, locate
 from harness.measuring.figures import KLARTEXT
 from harness.measuring.rasa_load import ChannelTimes
 from harness.measuring.rasa_server import RasaEnvironment, run, until_it_answers
-from harness.measuring.service import Running, serving
+from harness.measuring.service import Running, load_in_a_process, quantile, serving
 from harness.measuring.service_load import Job
 from harness.patients.suites import Suite, load_suite
 
@@ -303,27 +302,17 @@ class _Run:
 
     def _costs(self, running: Running, train_s: float, start_s: float) -> Costs:
         job = Job(running.url, PATIENTS, TURNS, tuple(question.text for question in self.suite.paraphrases))
-        done = subprocess.run(
-            [sys.executable, "-m", "harness.measuring.rasa_load"],
-            input=json.dumps({"job": asdict(job), "token": TOKEN}),
-            capture_output=True,
-            text=True,
-            timeout=ANSWER_S,
-            check=False,
-        )
-        if done.returncode:
-            raise Unreachable(f"The load could not be measured ({done.stderr.strip().splitlines()[-1]}). Run it again.")
-        times = ChannelTimes(**json.loads(done.stdout))
-        ordered = sorted(times.seconds)
-        p95_s = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
-        per_s = len(ordered) / times.elapsed_s
+        told = {"job": asdict(job), "token": TOKEN}
+        times = ChannelTimes(**load_in_a_process("harness.measuring.rasa_load", told, timeout_s=ANSWER_S))
+        per_s = len(times.seconds) / times.elapsed_s
         memory_mb = running.peak_mb()
         self.tell(f"{self.elapsed} … {per_s:.1f} turns a second, {memory_mb:.0f} MB, client {times.client:.0%} busy")
-        return Costs(train_s, start_s, memory_mb, statistics.median(ordered), p95_s, per_s, times.client)
+        p50_s, p95_s = quantile(times, 0.5), quantile(times, 0.95)
+        return Costs(train_s, start_s, memory_mb, p50_s, p95_s, per_s, times.client)
 
 
-def _klartext(arguments: Sequence[str], folder: Path) -> float:
-    return run(f"klartext {' '.join(arguments[:2])}", [sys.executable, "-c", KLARTEXT, *arguments], folder, ANSWER_S)
+def _klartext(arguments: Sequence[str], folder: Path) -> None:
+    run(f"klartext {' '.join(arguments[:2])}", [sys.executable, "-c", KLARTEXT, *arguments], folder, ANSWER_S)
 
 
 def _absolute(named: str) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 
 from bot import Assistant, Settings, Unreachable
@@ -88,16 +89,27 @@ def floor(database: str) -> Iterator[Running]:
 
 def let_ask(job: Job) -> LoadTimes:
     """Run patients in a process of their own."""
+    return LoadTimes(**load_in_a_process("harness.measuring.service_load", asdict(job)))
+
+
+def load_in_a_process(module: str, told: object, *, timeout_s: float | None = None) -> dict[str, Any]:
+    """Run a module that reads JSON and writes what it measured, and return that.
+
+    Raises:
+        Unreachable: It failed; with the last line that it wrote.
+    """
     done = subprocess.run(
-        [sys.executable, "-m", "harness.measuring.service_load"],
-        input=json.dumps(asdict(job)),
+        [sys.executable, "-m", module],
+        input=json.dumps(told),
         capture_output=True,
         text=True,
+        timeout=timeout_s,
         check=False,
     )
     if done.returncode:
         raise Unreachable(f"The load could not be measured ({done.stderr.strip().splitlines()[-1]}). Run it again.")
-    return LoadTimes(**json.loads(done.stdout))
+    measured: dict[str, Any] = json.loads(done.stdout)
+    return measured
 
 
 @contextmanager
@@ -175,22 +187,22 @@ def _pair(bare: Running, service: Running, patients: int, turns: int, texts: tup
 
 
 def _one_turn(pairs: Sequence[Pair], decision_s: float) -> BenchFigure:
-    service = statistics.median(_quantile(pair.service, 0.5) for pair in pairs)
-    bare = statistics.median(_quantile(pair.floor, 0.5) for pair in pairs)
+    service = statistics.median(quantile(pair.service, 0.5) for pair in pairs)
+    bare = statistics.median(quantile(pair.floor, 0.5) for pair in pairs)
     allowed = bare + 2 * decision_s
     detail = f"{milliseconds(service, bare)}, a decision {decision_s * 1000:.2f} ms"
     return BenchFigure("one turn, p50 / floor and two decisions", service / allowed, 1, "x", detail)
 
 
 def _interview(asked: Sequence[LoadTimes], alone: Sequence[Pair]) -> BenchFigure:
-    ours = statistics.median(_quantile(one, 0.5) for one in asked)
-    plain = statistics.median(_quantile(pair.service, 0.5) for pair in alone)
+    ours = statistics.median(quantile(one, 0.5) for one in asked)
+    plain = statistics.median(quantile(pair.service, 0.5) for pair in alone)
     return BenchFigure("interview turn / plain turn, p50", ours / plain, 3, "x", milliseconds(ours, plain))
 
 
 def _crowd(pairs: Sequence[Pair]) -> list[BenchFigure]:
     def p95(measured: LoadTimes) -> float:
-        return _quantile(measured, 0.95)
+        return quantile(measured, 0.95)
 
     def rate(measured: LoadTimes) -> float:
         return len(measured.seconds) / measured.elapsed_s
@@ -234,6 +246,7 @@ def _medians(pairs: Sequence[Pair], of: Callable[[LoadTimes], float]) -> tuple[f
     )
 
 
-def _quantile(measured: LoadTimes, share: float) -> float:
+def quantile(measured: LoadTimes, share: float) -> float:
+    """Return the seconds that a share of the turns took at the most."""
     ordered = sorted(measured.seconds)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

@@ -13,15 +13,20 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
-from bot import UserFixable, load_catalog
+from bot import UserFixable, load_catalog, locate
 from bot.commands.main import app, assemble
-from harness.measuring.rasa import Contest, Costs, Plan, Scored, measure_rasa
+from bot.testing import HashEncoder
+from bot.web.rasa import project
+from harness.measuring.rasa import DECLINED, NOTE, Contest, Costs, Plan, Scored, _system, measure_rasa
 from harness.measuring.rasa_load import measure
 from harness.measuring.rasa_server import RasaEnvironment
 from harness.measuring.service_load import BadAnswer, Job
 from harness.patients.suites import Question, QuestionSource, Recording, save_suite
+from harness.systems.recognition import Manners, Recogniser, read_messages
+from harness.systems.system import Reply
 
 SOURCE = QuestionSource(kind="person")
 RASA = Scored(0.5, 0.4, 0.2, {"anxious": 0.3, "brief": 0.5})
@@ -60,6 +65,28 @@ def test_one_table_holds_scores_by_vignette_and_costs_and_another_what_is_wanted
     ]
     told = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
     assert (told["plan"]["epochs"], [each["holds"] for each in told["wanted"]]) == (5, [False, True])
+
+
+def test_what_rasa_declines_is_no_wrong_answer_with_what_stands_below_it(tmp_path: Path) -> None:
+    catalog = load_catalog(locate("mammography"), "de")
+    note = "Beispielinhalt, nicht freigegeben\n\nNotfall? Rufen Sie 112 an."
+    responses = {DECLINED: [{"text": "Darauf habe ich keine Antwort."}], NOTE: [{"text": note}]}
+    (tmp_path / "domain.yml").write_text(yaml.safe_dump({"responses": responses}), encoding="utf-8")
+
+    described = yaml.safe_load(_system(tmp_path, "http://127.0.0.1:1", tmp_path).read_text(encoding="utf-8"))
+
+    recogniser = Recogniser(catalog, HashEncoder, similarity=0.9, manners=Manners(declined=described["declined"]))
+
+    def read(*texts: str) -> str:
+        reply = read_messages(recogniser, [{"text": each} for each in texts], 1.0)
+        assert isinstance(reply, Reply)
+        return f"{reply.decision} {reply.pair_id}"
+
+    assert read("Darauf habe ich keine Antwort.", note) == "declined None"
+    pair = catalog.pairs[0]
+    assert read(pair.answer, note) == f"answered {pair.id}"
+    assert read("Etwas ganz anderes, das niemand geschrieben hat.", note) == "answered None"
+    assert (DECLINED, NOTE) == (project.DECLINED, project.NOTE)
 
 
 def test_messages_of_one_sender_go_one_after_the_other_and_those_of_all_at_once() -> None:

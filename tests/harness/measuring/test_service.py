@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot import Unreachable
-from harness.measuring.service import Pair, Running, _crowd, _interview, _one_turn, _quantile, end, floor, let_ask
+from harness.measuring.service import Pair, Running, _crowd, _interview, _one_turn, end, floor, let_ask, quantile
 from harness.measuring.service_load import Job, LoadTimes
 
 
@@ -60,4 +60,4 @@ def test_figures_are_ratios_within_a_pair() -> None:
     assert rate.value == pytest.approx(2.0)
     assert p95.holds
     assert not rate.holds
-    assert _quantile(LoadTimes([float(number) for number in range(100)], 1), 0.95) == 95
+    assert quantile(LoadTimes([float(number) for number in range(100)], 1), 0.95) == 95
