@@ -166,7 +166,7 @@ def _named(language: str, text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _identifier() -> Any:
-    # 0.5 s and 50 MB that most conversations never need. The identifier would keep all languages beside those chosen.
+    # 0.5 s and 55 MB that most conversations never need. The identifier would keep all languages beside those chosen.
     from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
     from py3langid.modelio import load_model
 
