@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -62,6 +63,11 @@ def _read_only(path: Path) -> Iterator[None]:
     path.chmod(0o400)
     yield
     path.chmod(0o600)
+
+
+def _wait_for_next_second() -> None:
+    """Wait: signatures are kept to the second, and one of the second of a stop counts as given before it."""
+    time.sleep(1 - time.time() % 1)
 
 
 def _sign_anew(ward: Ward) -> str:
@@ -141,6 +147,7 @@ def test_a_pair_that_stays_stopped_is_told_once_with_its_languages() -> None:
 
 def test_a_new_text_that_two_sign_ends_the_stop_loudly_and_going_back_keeps_it(ward: Ward) -> None:
     ward.run(*STOP)
+    _wait_for_next_second()
     change_pairs(ward.exam, "de", only="pain", answer="Vier Stunden.")
 
     made = _sign_anew(ward)
