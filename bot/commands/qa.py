@@ -257,12 +257,12 @@ def alarm(
 ) -> None:
     """Print what the alarm hears of authors it was not taught by, at each threshold."""
     from bot.matching.alarm_report import study_alarm, write_decision
-    from bot.matching.training import indexed_texts
+    from bot.matching.training import canonical_texts, indexed_texts
     from bot.text import sanitise
 
     with friendly_errors():
         loaded = load_catalog(locate("mammography"), lang)
-        ordinary = [text for _, text in indexed_texts(loaded)[len(loaded.pairs) :]]
+        ordinary = [text for _, text in indexed_texts(loaded)[len(canonical_texts(loaded)) :]]
         unseen = [sanitise(question.text).text for question in loaded.calibration]
         study = study_alarm(lang, ordinary, unseen, EmbeddedEncoder(), real=real, recall=recall)
         for line in study.lines():

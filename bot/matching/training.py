@@ -27,10 +27,13 @@ from bot.matching.red_flags import digest as red_flags_digest
 from bot.matching.store import Trained
 from bot.ports import Encoder, Vectors
 from bot.resources import numeric_threads
-from bot.text import NearCopies, sanitise
+from bot.text import NearCopies, sanitise, sentences
 
 log = logging.getLogger("klartext")
 FEW = 200  # a catalog with fewer background questions than this gets the general ones too
+# A pair with fewer variants than this learns from the sentences of its answers, too: what patients will ask about
+# stands in them. With more they say nothing that patients had not said better.
+FEW_VARIANTS = 100
 # Kinds of the alarm's lines that no pair answers: complaints, what is asked about illness in general, everyday talk.
 UNANSWERED = (
     *("soon", "general", "old-complaints", "urgent-short", "urgent-long"),
@@ -83,6 +86,21 @@ def health_texts(language: str) -> tuple[Beside, ...]:
     return (*own, *(Beside(line.text, line.author, _LEVEL[line.level], not line.level) for line in lines))
 
 
+def canonical_texts(catalog: Catalog) -> list[tuple[str, str]]:
+    """Return pair id and text of what clinicians wrote and is learned from: questions, then sentences of answers.
+
+    Sentences are taken of pairs with fewer than `FEW_VARIANTS` variants, each once, and none that two pairs share.
+    """
+    owners: dict[str, set[str]] = {}
+    for pair in catalog.pairs:
+        for text in (pair.short_answer, pair.answer, pair.easy_answer):
+            for sentence in sentences(text) if text else ():
+                owners.setdefault(sentence, set()).add(pair.id)
+    few = {pair.id for pair in catalog.pairs if len(pair.variants) < FEW_VARIANTS}
+    own = [(min(ids), sentence) for sentence, ids in owners.items() if len(ids) == 1 and ids <= few]
+    return [*((pair.id, pair.question) for pair in catalog.pairs), *own]
+
+
 def taught_digest(catalog: Catalog) -> str:
     """Return what changes with anything that a catalog teaches: texts, who wrote them, and calibration questions."""
     variants = [
@@ -91,7 +109,7 @@ def taught_digest(catalog: Catalog) -> str:
         for one in pair.variants
     ]
     taught = [
-        [(pair.id, pair.question) for pair in catalog.pairs],
+        canonical_texts(catalog),
         variants,
         list(catalog.background),
         [one.model_dump() for one in catalog.near_misses],
@@ -120,9 +138,9 @@ CONFLICT = 0.6  # cosine from which a general background question may well be on
 def indexed_texts(catalog: Catalog) -> list[tuple[str, str]]:
     """Return pair id and text of everything that is learned from; the pair id of background is empty.
 
-    Canonical questions come first, then variants, then background.
+    What clinicians wrote comes first (`canonical_texts`), then variants, then background.
     """
-    texts = [(pair.id, pair.question) for pair in catalog.pairs]
+    texts = canonical_texts(catalog)
     texts += [(pair.id, variant.text) for pair in catalog.pairs for variant in pair.variants]
     return texts + [("", one.text) for one in beside(catalog)]
 
@@ -169,7 +187,7 @@ def train_catalog(
 def _examples(catalog: Catalog, shown: Sequence[str]) -> list[Example]:
     label = {pair_id: number for number, pair_id in enumerate(shown)}
     none = len(shown)
-    examples = [Example(pair.question, label.get(pair.id, none), "") for pair in catalog.pairs]
+    examples = [Example(text, label.get(pair_id, none), "") for pair_id, text in canonical_texts(catalog)]
     for pair in catalog.pairs:
         for variant in pair.variants:
             author = variant.by.profile or variant.by.name or "" if variant.by else ""
@@ -234,10 +252,11 @@ def _judge(catalog: Catalog, shown: Sequence[str], head: Head, vectors: Vectors)
 def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
     """Train the alarm beside the red-flag rules; `vectors` are those of the index."""
     examples = load_examples(catalog.language)
-    ordinary = tuple(text for _, text in indexed_texts(catalog)[len(catalog.pairs) :])
+    first = len(canonical_texts(catalog))  # answers say what to do in an emergency: they are no ordinary questions
+    ordinary = tuple(text for _, text in indexed_texts(catalog)[first:])
     texts = AlarmTexts(examples.urgent, examples.harmless, ordinary)
     own = _own_vectors(catalog.language, encoder)
-    known = vectors[len(catalog.pairs) :][:: texts.step]
+    known = vectors[first:][:: texts.step]
     key = (encoder.name, catalog.language, texts)
     alarm = _fitted.get(key)
     if alarm is None:

@@ -13,6 +13,7 @@ from bot.matching.fit_head import BACKGROUND
 from bot.matching.training import (
     FEW,
     beside,
+    canonical_texts,
     general_background,
     indexed_texts,
     judge_calibration,
@@ -47,6 +48,24 @@ def test_the_shipped_catalog_has_enough_of_its_own() -> None:
     assert [one.text for one in beside(catalog)][: len(own)] == own
     assert not any(one.author == BACKGROUND and one.general for one in beside(catalog))
     assert len(catalog.background) >= FEW
+
+
+def test_pairs_with_few_variants_learn_from_the_sentences_of_their_own_answers(tmp_path: Path) -> None:
+    folder = write_small_catalog(tmp_path / "small")
+    document = yaml.safe_load((folder / "de.yaml").read_text(encoding="utf-8"))
+    shared = "Fragen Sie uns gern."
+    for number, pair in enumerate(document["pairs"]):
+        pair["answer"] = f"Das ist Antwort {number}. {shared}"
+        pair.pop("short_answer", None), pair.pop("easy_answer", None)
+    taught = document["pairs"][0]
+    taught["variants"] = [{"text": f"Frage Nummer {number} dazu?"} for number in range(100)]
+    (folder / "de.yaml").write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
+    catalog = load_catalog(folder, "de")
+
+    learned = canonical_texts(catalog)[len(catalog.pairs) :]
+
+    assert learned == [(pair.id, f"Das ist Antwort {number}.") for number, pair in enumerate(catalog.pairs) if number]
+    assert indexed_texts(catalog)[: len(catalog.pairs) + len(learned)] == canonical_texts(catalog)
 
 
 @pytest.mark.proof
