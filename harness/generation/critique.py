@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from string import Template
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from pydantic import Field
 from bot import BadData, Catalog, data_folder, fold
 from harness.files import Record, read_record
 from harness.llm.scores import TOP, scores_in_json, scores_in_lines
-from harness.patients.prompts import Prompt
+from harness.patients.prompts import Prompt, Tasks, load_tasks
 from harness.patients.suites import Question
 from harness.patients.vignettes import Vignette
 
@@ -61,7 +62,7 @@ class CritiquePrompts:
         keys = ", ".join(f"{json.dumps(aspect.key)}: …" for aspect in self.texts.aspects)
         aspects = "\n".join(f"- {one.key} ({one.label}): {one.asks}" for one in self.texts.aspects)
         task = Template(self.texts.critique).substitute(
-            vignette=self._vignette(question).impersonation,
+            vignette=self._impersonation(question),
             pair_question=self._pair_question(question),
             text=text,
             siblings=_listed(siblings),
@@ -77,7 +78,7 @@ class CritiquePrompts:
         task = Template(self.texts.correct).substitute(
             pair_question=self._pair_question(question), text=text, siblings=_listed(siblings), feedback=feedback
         )
-        return self._prompt("correct", question, number, self._vignette(question).impersonation, task)
+        return self._prompt("correct", question, number, self._impersonation(question), task)
 
     def again(self, prompt: Prompt, attempt: int) -> Prompt:
         """Ask once more, since the last answer could not be read."""
@@ -88,13 +89,17 @@ class CritiquePrompts:
         lang = self.catalog.language
         return Prompt(identity, "paraphrase", question.vignette, question.pair_id, lang, system, task, 1)
 
-    def _vignette(self, question: Question) -> Vignette:
+    @cached_property
+    def _tasks(self) -> Tasks:
+        return load_tasks(self.catalog.language)
+
+    def _impersonation(self, question: Question) -> str:
         if question.vignette not in self.vignettes:
             raise BadData(
                 f"The vignette {question.vignette!r} of the suite is unknown (known: {', '.join(self.vignettes)}). "
                 "Give the folder it lies in with `--vignettes`."
             )
-        return self.vignettes[question.vignette]
+        return self._tasks.impersonating(self.vignettes[question.vignette], self.catalog)
 
     def _pair_question(self, question: Question) -> str:
         return self.catalog.pair(question.pair_id or "").question

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 
@@ -88,11 +88,34 @@ class SuiteSize:
     novel: int = 20
 
 
-def load_tasks(language: str) -> dict[str, Template]:
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """What models are asked in one language.
+
+    Attributes:
+        kinds: Templates by kind of question.
+        exams: What awaits the patient, as a vignette says it ("a mammogram"), by the name of the catalog.
+        exam: The same for a catalog that nobody named there; ``$name`` is its name.
+    """
+
+    kinds: Mapping[str, Template]
+    exams: Mapping[str, str]
+    exam: Template
+
+    def impersonating(self, vignette: Vignette, catalog: Catalog) -> str:
+        """Return who the model is told to be before the exam of a catalog: ``$exam`` of a vignette filled in."""
+        awaits = self.exams.get(catalog.name) or self.exam.safe_substitute(name=catalog.name)
+        return vignette.impersonation.replace("$exam", awaits)
+
+
+def load_tasks(language: str) -> Tasks:
+    """Load what models are asked in a language; raise BadData when nobody wrote it."""
     path = data_folder("vignettes") / "tasks" / f"{language}.yaml"
     if not path.is_file():
         raise BadData(f"There are no task prompts for {language!r}. Write {path} after the one for German.")
-    return {kind: Template(text) for kind, text in yaml.safe_load(path.read_text(encoding="utf-8")).items()}
+    read = yaml.safe_load(path.read_text(encoding="utf-8"))
+    kinds = {kind: Template(read[kind]) for kind in get_args(QuestionKind)}
+    return Tasks(kinds, read["exams"], Template(read["exam"]))
 
 
 def build_prompts(catalog: Catalog, vignettes: Sequence[Vignette], plan: SuiteSize) -> list[Prompt]:
@@ -101,14 +124,13 @@ def build_prompts(catalog: Catalog, vignettes: Sequence[Vignette], plan: SuiteSi
     return [prompt for vignette in vignettes for prompt in _of_vignette(catalog, vignette, plan, tasks)]
 
 
-def _of_vignette(catalog: Catalog, vignette: Vignette, plan: SuiteSize, tasks: dict[str, Template]) -> Iterator[Prompt]:
+def _of_vignette(catalog: Catalog, vignette: Vignette, plan: SuiteSize, tasks: Tasks) -> Iterator[Prompt]:
     def prompt(kind: QuestionKind, name: str, pair_id: str | None, count: int, **slots: str) -> Prompt:
-        task = tasks[kind].substitute(count=str(count), **slots)
+        task = tasks.kinds[kind].substitute(count=str(count), **slots)
+        system = tasks.impersonating(vignette, catalog)
         identity = f"{kind}/{vignette.id}/{name}"
         mixed = vignette.mixed_with is not None
-        return Prompt(
-            identity, kind, vignette.id, pair_id, catalog.language, vignette.impersonation, task, count, mixed
-        )
+        return Prompt(identity, kind, vignette.id, pair_id, catalog.language, system, task, count, mixed)
 
     for pair in catalog.pairs:
         if plan.variations:

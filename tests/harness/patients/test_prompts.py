@@ -56,13 +56,25 @@ def test_each_prompt_holds_the_vignette_the_count_and_the_question(
     shipped_catalogs: Mapping[str, Catalog], language: str
 ) -> None:
     catalog, vignettes = shipped_catalogs[language], {v.id: v for v in load_vignettes(language)}
+    tasks = load_tasks(language)
 
     for prompt in build_prompts(catalog, tuple(vignettes.values()), SuiteSize(7, 13)):
-        assert prompt.system == vignettes[prompt.vignette].impersonation
+        assert prompt.system == tasks.impersonating(vignettes[prompt.vignette], catalog)
+        assert "mammogra" in prompt.system.lower()
+        assert "$" not in prompt.system
         assert f" {prompt.count} " in prompt.task
         assert "$" not in prompt.task
         if prompt.pair_id is not None:
             assert catalog.pair(prompt.pair_id).question in prompt.task
+
+
+def test_patients_await_the_exam_of_the_catalog(shipped_catalogs: Mapping[str, Catalog]) -> None:
+    other, unknown = (replace(shipped_catalogs["en"], name=name) for name in ("mri", "barium-swallow"))
+
+    of_other, of_unknown = (build_prompts(each, load_vignettes("en")[:1], SuiteSize(1, 0)) for each in (other, unknown))
+
+    assert of_other[0].system.endswith("You will soon undergo an MRI scan.")
+    assert of_unknown[0].system.endswith("You will soon undergo an examination (barium-swallow).")
 
 
 def test_a_dollar_in_a_question_is_left_alone(shipped_catalogs: Mapping[str, Catalog]) -> None:
