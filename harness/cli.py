@@ -16,6 +16,7 @@ from harness.commands import (
     author_rank,
     author_submit,
     author_tune,
+    author_variants,
     judge,
     labels,
     making,
@@ -76,6 +77,7 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 
 # Drafting help: `klartext author NAME`.
 AUTHOR: Commands = {
+    "variants": Entry(author_variants.variants, "--catalog mri --lang en --out work/voices --prompts prompts.jsonl"),
     "draft": Entry(
         author_evidence.draft, '--question "Darf mein Hund mit?" --documents leaflets --out drafts/dog --model NAME'
     ),

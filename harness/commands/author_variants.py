@@ -1,0 +1,185 @@
+"""`klartext author variants`: how patients ask, written by a model in many voices, checked blind, for a curator."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder
+from bot.catalog.exam import load_exam
+from harness.commands import options
+from harness.commands.authoring import carry_on
+from harness.console import counted, money, plain_console, print_json
+
+if TYPE_CHECKING:
+    from harness.authoring.variants.asking import Kind
+    from harness.authoring.variants.making import Drafting
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSource:
+    """For which pairs texts are written, and by whom."""
+
+    catalog: options.CatalogPath = "mammography"
+    lang: Annotated[str, typer.Option("--lang", help="Language of the catalog's file.", metavar="LANG")] = "de"
+    voices: Annotated[
+        str | None, typer.Option("--voices", help="Ids of voices, with commas. Default: all.", metavar="IDS")
+    ] = None
+    voices_file: Annotated[
+        Path | None, typer.Option("--voices-file", help="Voices of your own (YAML).", metavar="FILE")
+    ] = None
+    pairs: Annotated[
+        str | None,
+        typer.Option("--pairs", help="Ids of pairs, with commas, or a file. Default: all.", metavar="IDS|LIST"),
+    ] = None
+    per_pair: Annotated[int, typer.Option("--per-pair", min=1, max=40, help="Texts that one prompt asks for.")] = 15
+    vignette: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vignette", help="Who asks calibration questions, repeatable; `all`. Default: the paper's three."
+        ),
+    ] = None
+    exam: Annotated[
+        str,
+        typer.Option("--exam", help='How the exam is spoken of: "about MRI scans". Default: as exam.yaml says.'),
+    ] = ""
+    encoder: options.Encoder = "embedded"
+
+    def content(self) -> Catalog:
+        """Return the catalog."""
+        return load_catalog(locate(self.catalog), self.lang)
+
+    def drafting(self, kind: Kind, catalog: Catalog) -> Drafting:
+        """Return the work; raise BadData when voices, pairs or patients are unknown."""
+        from harness.authoring.variants.asking import PURPOSES, Patient, Prompting, load_texts, neighbours_of
+        from harness.authoring.variants.making import Drafting
+        from harness.authoring.variants.voices import load_voices
+        from harness.patients.vignettes import load_vignettes
+
+        texts = load_texts(self.lang)
+        names = options.ids_of(self.voices) if self.voices else ()
+        voices = load_voices(self.lang, PURPOSES[kind], file=self.voices_file, names=names)
+        pairs = [catalog.pair(id_) for id_ in options.read_list(self.pairs)] if self.pairs else catalog.pairs
+        patients: list[Patient] = []
+        if kind == "calibration":
+            known = load_vignettes(self.lang, names=self.vignette or ())
+            patients = [Patient(one.id, one.description) for one in known]
+        elif self.vignette:
+            raise BadData(f"`--vignette` says who asks calibration questions; this makes {kind}. Leave it out.")
+        encoder = make_encoder(self.encoder, Settings.from_environment())
+        about = self.exam or spoken_of(catalog, texts.about)
+        neighbours = neighbours_of(catalog, encoder)
+        return Drafting(Prompting(texts, catalog, kind, about, neighbours, self.per_pair), voices, pairs, patients)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftWork:
+    """What is made, and where the work lies."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of this work; given again, it is gone on with.", metavar="FOLDER"),
+    ] = None
+    kind: Annotated[
+        Literal["variants", "calibration", "near-misses"], typer.Option("--kind", help="What is written.")
+    ] = "variants"
+    plan: Annotated[bool, typer.Option("--plan", help="Say what it takes; ask nobody, write nothing.")] = False
+
+
+def spoken_of(catalog: Catalog, unnamed: str) -> str:
+    """Return how a prompt speaks of a catalog's exam."""
+    exam = load_exam(catalog.path.parent)
+    said = exam.phrases.get(catalog.language, {}).get("about") if exam is not None else None
+    return said or Template(unnamed).safe_substitute(name=catalog.name)
+
+
+def variants(
+    source: DraftSource,
+    work: DraftWork,
+    asking: options.ModelOptions,
+    json_: options.Json = False,
+) -> None:
+    """Have a model write how patients ask, in many voices; other calls check blind; a curator decides."""
+    from harness.authoring.workshop import Workshop
+
+    with friendly_errors():
+        catalog = source.content()
+        drafting = source.drafting(work.kind, catalog)
+        if work.plan:
+            _show_plan(drafting, asking, json_=json_)
+            return
+        if work.out is None:
+            raise BadData("Say where the work shall lie: `--out FOLDER`; or see what it takes with `--plan`.")
+        workshop = Workshop.open(work.out, identity_of(drafting, source.encoder), drafting.all)
+        advanced = carry_on(workshop, asking)
+        plain_console(soft_wrap=True).print(f"{counted(len(advanced.result or ()), 'text')} drafted.")
+
+
+def identity_of(drafting: Drafting, encoder: str) -> dict[str, str]:
+    """Return what the prompts of a work depend on: not the variants that the catalog has, since they grow by it."""
+    from harness.authoring.variants.voices import voices_hash_parts
+
+    prompting = drafting.prompting
+    asked = [
+        (pair.id, pair.question, pair.answer, pair.facets, tuple(prompting.neighbours[pair.id]))
+        for pair in prompting.catalog.pairs
+    ]
+    return {
+        "work": prompting.kind,
+        "catalog": prompting.catalog.name,
+        "language": prompting.catalog.language,
+        "pairs": ", ".join(pair.id for pair in drafting.pairs),
+        "voices": ", ".join(voice.id for voice in drafting.voices),
+        "patients": ", ".join(patient.id for patient in drafting.patients),
+        "per prompt": str(prompting.count),
+        "exam": prompting.about,
+        "texts": _hash((asked, voices_hash_parts(drafting.voices), drafting.patients)),
+        "prompts": prompting.texts.hash,
+        "encoder": encoder,
+    }
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
+
+
+def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool) -> None:
+    from harness.authoring.variants.plan import load_curve, planned
+    from harness.llm.prices import load_prices
+
+    prompting, prices, curve = drafting.prompting, load_prices(asking.prices), load_curve()
+    model = asking.written_for
+    plan = planned(
+        drafting.drafts(),
+        prompting.check(()),
+        count=prompting.count,
+        pairs=len(drafting.pairs),
+        price=prices.of(model),
+    )
+    have = sum(len(pair.variants) for pair in drafting.pairs) / max(1, len(drafting.pairs))
+    expected = {have: curve.at(have), have + plan.a_pair: curve.at(have + plan.a_pair)}
+    if json_:
+        print_json({**plan.as_json(), "model": model, "currency": prices.currency, "expected": expected})
+        return
+    console = plain_console(soft_wrap=True)
+    console.print(
+        f"{counted(len(drafting.pairs), 'pair')}, {counted(len(drafting.voices), 'voice')}: "
+        f"{counted(plan.drafts, 'prompt')} for {plan.texts} texts ({plan.a_pair:.0f} a pair), "
+        f"and {counted(plan.checks, 'blind check')}."
+    )
+    tokens = f"About {plan.usage.input_tokens:,} tokens in and {plan.usage.output_tokens:,} out"
+    if plan.cost is None:
+        console.print(f"{tokens}; the price table has no price for {model} (`--prices`).")
+    else:
+        console.print(f"{tokens}: {money(plan.cost, prices.currency)} with {model}.")
+    if prompting.kind == "variants":
+        (before, now), (after, then) = expected.items()
+        console.print(
+            f"Questions of unseen voices whose first candidate is right, to expect: {now:.2f} with {before:.0f} "
+            f"variants a pair, {then:.2f} with {after:.0f}. Measured on {curve.measured}; of these texts, not all are accepted."
+        )
