@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -15,10 +15,16 @@ from bot.catalog.exam import load_exam
 from harness.commands import options
 from harness.commands.authoring import carry_on
 from harness.console import counted, money, plain_console, print_json
+from harness.llm.batch_files import read_answers
+from harness.llm.work_folder import WorkFolder
 
 if TYPE_CHECKING:
     from harness.authoring.variants.asking import Kind
-    from harness.authoring.variants.making import Drafting
+    from harness.authoring.variants.making import Drafting, Made
+    from harness.authoring.variants.queue import Queue
+
+LANGUAGES_WITH_NAMES = ("de", "en")  # of which there are lists of names
+FEWEST_TO_TELL, HALF = 20, 0.5  # of a voice's texts: below, the blind check says nothing of it or much
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,14 @@ class DraftWork:
     kind: Annotated[
         Literal["variants", "calibration", "near-misses"], typer.Option("--kind", help="What is written.")
     ] = "variants"
+    keep_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep-out",
+            help="Nothing like the texts of a suite or file, which test what is learned; repeatable.",
+            metavar="SUITE|FILE",
+        ),
+    ] = None
     plan: Annotated[bool, typer.Option("--plan", help="Say what it takes; ask nobody, write nothing.")] = False
 
 
@@ -105,7 +119,12 @@ def variants(
     json_: options.Json = False,
 ) -> None:
     """Have a model write how patients ask, in many voices; other calls check blind; a curator decides."""
-    from harness.authoring.workshop import Workshop
+    from bot.curation.people import people_finder
+    from harness.authoring.variants.queue import Queue, write_queue
+    from harness.authoring.variants.sifting import Sieve
+    from harness.authoring.variants.taken import taken_of
+    from harness.authoring.workshop import NOTE, Workshop
+    from harness.commands.making import detector_of
 
     with friendly_errors():
         catalog = source.content()
@@ -115,37 +134,49 @@ def variants(
             return
         if work.out is None:
             raise BadData("Say where the work shall lie: `--out FOLDER`; or see what it takes with `--plan`.")
-        workshop = Workshop.open(work.out, identity_of(drafting, source.encoder), drafting.all)
-        advanced = carry_on(workshop, asking)
-        plain_console(soft_wrap=True).print(f"{counted(len(advanced.result or ()), 'text')} drafted.")
+        identity = drafting.identity(source.encoder)
+        folder = WorkFolder.claim(work.out, identity, note=NOTE)
+        sieve = Sieve(
+            language=source.lang,
+            detector=detector_of(catalog.path.parent),
+            mixing=frozenset(voice.id for voice in drafting.voices if voice.mixed_with),
+            names_in=people_finder(source.lang).find if source.lang in LANGUAGES_WITH_NAMES else None,
+            examples=drafting.prompting.texts.examples,
+            taken=taken_of(folder.path, catalog, work.keep_out or ()),
+        )
+        if asking.allow_short and not asking.live:
+            drafting = drafting.without_unanswered({**folder.answers(), **read_answers(asking.answers or [])})
+            if not drafting.drafts():
+                raise BadData(f"Nothing is drafted in {work.out} yet: there is nothing to go on with.")
+        made = carry_on(Workshop.open(work.out, identity, lambda: drafting.all(sieve)), asking).result
+        if made is None:
+            raise ValueError("a work that waits for nothing has a result")
+        write_queue(work.out, made.queued)
+        skipped = len(drafting.skipped)
+        if skipped and not json_:
+            print(f"Done without {counted(skipped, 'prompt')} that nobody answered.")
+        _show_made(made, Queue.of(work.out), catalog, json_=json_)
 
 
-def identity_of(drafting: Drafting, encoder: str) -> dict[str, str]:
-    """Return what the prompts of a work depend on: not the variants that the catalog has, since they grow by it."""
-    from harness.authoring.variants.voices import voices_hash_parts
+def _show_made(made: Made, queue: Queue, catalog: Catalog, *, json_: bool) -> None:
+    from harness.authoring.variants.queue import MEANING
+    from harness.authoring.variants.sifting import counted_reasons
 
-    prompting = drafting.prompting
-    asked = [
-        (pair.id, pair.question, pair.answer, pair.facets, tuple(prompting.neighbours[pair.id]))
-        for pair in prompting.catalog.pairs
-    ]
-    return {
-        "work": prompting.kind,
-        "catalog": prompting.catalog.name,
-        "language": prompting.catalog.language,
-        "pairs": ", ".join(pair.id for pair in drafting.pairs),
-        "voices": ", ".join(voice.id for voice in drafting.voices),
-        "patients": ", ".join(patient.id for patient in drafting.patients),
-        "per prompt": str(prompting.count),
-        "exam": prompting.about,
-        "texts": _hash((asked, voices_hash_parts(drafting.voices), drafting.patients)),
-        "prompts": prompting.texts.hash,
-        "encoder": encoder,
-    }
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
+    verdicts, reasons = Counter(text.verdict for text in queue.texts), counted_reasons(made.dropped)
+    if json_:
+        print_json({"drafted": made.drafted, "dropped": reasons, "check": verdicts, "queue": queue.counts()})
+        return
+    console = plain_console(soft_wrap=True)
+    console.print(f"{counted(made.drafted, 'text')} drafted, {counted(len(made.dropped), 'text')} rejected:")
+    for reason, number in reasons.items():
+        console.print(f"  {number} {reason}")
+    said = ", ".join(f"{verdicts[verdict]} {meaning}" for verdict, meaning in MEANING.items() if verdicts[verdict])
+    console.print(f"{counted(len(queue.texts), 'text')} to decide on. The blind check: {said or 'nothing to check'}.")
+    for voice in dict.fromkeys(text.voice for text in queue.texts):
+        own = [text.verdict == "agreed" for text in queue.texts if text.voice == voice]
+        if len(own) >= FEWEST_TO_TELL and sum(own) < HALF * len(own):
+            console.print(f"With the voice {voice} it agrees in {sum(own)} of {len(own)} only: read its texts first.")
+    console.print(f"Next: klartext author review --out {queue.folder} --catalog {catalog.path.parent}")
 
 
 def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool) -> None:
@@ -181,5 +212,5 @@ def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool)
         (before, now), (after, then) = expected.items()
         console.print(
             f"Questions of unseen voices whose first candidate is right, to expect: {now:.2f} with {before:.0f} "
-            f"variants a pair, {then:.2f} with {after:.0f}. Measured on {curve.measured}; of these texts, not all are accepted."
+            f"variants a pair, {then:.2f} with {after:.0f}. Measured on {curve.measured}; not all texts are accepted."
         )

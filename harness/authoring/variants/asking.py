@@ -25,7 +25,7 @@ PURPOSES: Mapping[Kind, Purpose] = {
     "near-misses": "calibration",
 }
 SIMILAR = 4  # neighbours by likeness, beside those that the catalog names
-LONGEST_ANSWER = 900  # characters of an answer in a prompt
+LONGEST_ANSWER = 1500  # characters of an answer in a prompt
 MOST_CHARACTERS = 200_000
 MOST_STARTS = 40  # brackets tried as the beginning of JSON
 

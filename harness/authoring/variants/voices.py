@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
@@ -78,8 +78,3 @@ def load_voices(
     if not fitting:
         raise BadData(f"{path} has no voice for {purpose}. Give some of its voices `for: {purpose}`.")
     return tuple(voice for voice in fitting if not names or voice.id in names)
-
-
-def voices_hash_parts(voices: Sequence[Voice]) -> str:
-    """Return what prompts depend on of voices."""
-    return repr([(voice.id, voice.impersonation, voice.mixed_with) for voice in voices])
