@@ -14,6 +14,7 @@ from harness.commands import (
     author_grades,
     author_quiz,
     author_rank,
+    author_review,
     author_submit,
     author_tune,
     author_variants,
@@ -78,6 +79,7 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 # Drafting help: `klartext author NAME`.
 AUTHOR: Commands = {
     "variants": Entry(author_variants.variants, "--catalog mri --lang en --out work/voices --prompts prompts.jsonl"),
+    "review": Entry(author_review.review, "--out work/voices --catalog mri --sheet queue.csv"),
     "draft": Entry(
         author_evidence.draft, '--question "Darf mein Hund mit?" --documents leaflets --out drafts/dog --model NAME'
     ),

@@ -32,8 +32,8 @@ MEANING: Mapping[Verdict, str] = {
     "answered": "a pair answers it",
     "unchecked": "says nothing",
 }
-Act = Literal["accept", "move", "drop"]
-ACTS: tuple[Act, ...] = get_args(Act)
+Act = Literal["accept", "move", "drop", "wait"]  # wait: a decision is taken back
+ACTS: tuple[Act, ...] = ("accept", "move", "drop")
 QUEUE, DECISIONS = "queue.jsonl", "decisions.jsonl"
 COLUMNS = ("id", "decision", "pair", "check", "answered_by", "facet", "voice", "stratum", "text")
 BOM = "\ufeff"  # spreadsheets take a file without it for another encoding
@@ -101,7 +101,7 @@ class Queue:
         problem = f": this is no line of a queue ({{reason}}). Run `klartext author variants --out {folder}` again."
         decisions = folder / DECISIONS
         given = read_lines(decisions, Decision, problem) if decisions.is_file() else []
-        return cls(folder, read_lines(file, Queued, problem), {each.id: each for each in given})
+        return cls(folder, read_lines(file, Queued, problem), _standing(given))
 
     @property
     def waiting(self) -> list[Queued]:
@@ -128,7 +128,7 @@ class Queue:
         file = self.folder / DECISIONS
         with writing(file, "Choose another `--out`."), open(file, "ab", opener=private_opener) as stream:
             append_durably(stream, as_lines(each.model_dump() for each in decisions).encode())
-        return Queue(self.folder, self.texts, {**self.decisions, **{each.id: each for each in decisions}})
+        return Queue(self.folder, self.texts, _standing([*self.decisions.values(), *decisions]))
 
     def agreed(self) -> list[Decision]:
         """Return the decision to accept what waits and the check agreed with."""
@@ -197,6 +197,12 @@ class Queue:
             if self.decisions.get(id_) != decision:
                 decisions.append(decision)
         return decisions
+
+
+def _standing(decisions: Sequence[Decision]) -> dict[str, Decision]:
+    """Return the last decision on each text, where it was not taken back."""
+    last = {each.id: each for each in decisions}
+    return {id_: each for id_, each in last.items() if each.act != "wait"}
 
 
 def write_queue(folder: Path, texts: Iterable[Queued]) -> None:
