@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from bot import Catalog, Encoder, Pair, data_folder, plain_text, sanitise
+from bot import Catalog, Encoder, Pair, data_folder, plain_text
 from harness.authoring.variants.voices import Purpose, Voice
 from harness.authoring.working import Ask, Unusable
 from harness.files import Record, read_record
@@ -162,7 +162,7 @@ class Prompting:
         found = []
         for entry in _entries(answer, "texts"):
             said = {"text": entry} if isinstance(entry, str) else entry
-            text = sanitise(plain_text(str(said.get("text") or ""))).text
+            text = " ".join(plain_text(str(said.get("text") or "")).split())
             facet = str(said.get("facet") or "")
             if text:
                 known = facet if facet in pair.facets else None

@@ -83,7 +83,7 @@ class Sieve:
         said = words(draft.text)
         if len("".join(said)) < FEWEST_LETTERS:
             return "too short"
-        if len(said) > MOST_WORDS or len(draft.text) >= MAX_CHARACTERS:
+        if len(said) > MOST_WORDS or len(draft.text) > MAX_CHARACTERS:
             return "too long"
         if self.names_in is not None and any(True for _ in self.names_in(draft.text)):
             return "name of a person"
