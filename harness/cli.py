@@ -79,6 +79,7 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 # Drafting help: `klartext author NAME`.
 AUTHOR: Commands = {
     "variants": Entry(author_variants.variants, "--catalog mri --lang en --out work/voices --prompts prompts.jsonl"),
+    "near-misses": Entry(author_variants.near_misses, "--catalog mri --lang en --out work/near"),
     "review": Entry(author_review.review, "--out work/voices --catalog mri --sheet queue.csv"),
     "draft": Entry(
         author_evidence.draft, '--question "Darf mein Hund mit?" --documents leaflets --out drafts/dog --model NAME'

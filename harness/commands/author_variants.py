@@ -105,6 +105,15 @@ class DraftWork:
     plan: Annotated[bool, typer.Option("--plan", help="Say what it takes; ask nobody, write nothing.")] = False
 
 
+@dataclass(frozen=True, slots=True)
+class NearMissWork(DraftWork):
+    """The same, for near misses unless another kind is named."""
+
+    kind: Annotated[
+        Literal["variants", "calibration", "near-misses"], typer.Option("--kind", help="What is written.")
+    ] = "near-misses"
+
+
 def spoken_of(catalog: Catalog, unnamed: str) -> str:
     """Return how a prompt speaks of a catalog's exam."""
     exam = load_exam(catalog.path.parent)
@@ -112,13 +121,19 @@ def spoken_of(catalog: Catalog, unnamed: str) -> str:
     return said or Template(unnamed).safe_substitute(name=catalog.name)
 
 
-def variants(
-    source: DraftSource,
-    work: DraftWork,
-    asking: options.ModelOptions,
-    json_: options.Json = False,
-) -> None:
+def variants(source: DraftSource, work: DraftWork, asking: options.ModelOptions, json_: options.Json = False) -> None:
     """Have a model write how patients ask, in many voices; other calls check blind; a curator decides."""
+    _draft(source, work, asking, json_=json_)
+
+
+def near_misses(
+    source: DraftSource, work: NearMissWork, asking: options.ModelOptions, json_: options.Json = False
+) -> None:
+    """Have other voices write what sounds like a pair's question and no pair answers; as `variants` otherwise."""
+    _draft(source, work, asking, json_=json_)
+
+
+def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *, json_: bool) -> None:
     from bot.curation.people import people_finder
     from harness.authoring.variants.queue import Queue, write_queue
     from harness.authoring.variants.sifting import Sieve

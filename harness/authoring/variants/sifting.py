@@ -85,12 +85,12 @@ class Sieve:
             return "too short"
         if len(said) > MOST_WORDS or len(draft.text) > MAX_CHARACTERS:
             return "too long"
-        if self.names_in is not None and any(True for _ in self.names_in(draft.text)):
-            return "name of a person"
         if self.detector is not None and draft.voice not in self.mixing and len(said) >= MIN_WORDS_LANGUAGE:
             found = self.detector.detect(draft.text, fallback=self.language, margin=LANGUAGE_MARGIN)
             if found != self.language:
                 return "other language"
+        if self.names_in is not None and any(True for _ in self.names_in(draft.text)):
+            return "name of a person"
         return None
 
 
