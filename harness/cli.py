@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import typer
 
 from harness.commands import (
+    author_answers,
     author_corruption,
     author_discussion,
     author_evidence,
@@ -78,6 +79,7 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 
 # Drafting help: `klartext author NAME`.
 AUTHOR: Commands = {
+    "answers": Entry(author_answers.answers, "--catalog mri --topics topics.tsv --sources leaflets --out work/answers"),
     "variants": Entry(author_variants.variants, "--catalog mri --lang en --out work/voices --prompts prompts.jsonl"),
     "near-misses": Entry(author_variants.near_misses, "--catalog mri --lang en --out work/near"),
     "review": Entry(author_review.review, "--out work/voices --catalog mri --sheet queue.csv"),

@@ -1,4 +1,4 @@
-"""Add variants, calibration questions and near misses to a catalog folder; what is there already is not added again."""
+"""Add pairs, variants, calibration questions and near misses to a catalog folder; nothing is added twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.catalog.catalog import (
     near_misses_file,
 )
 from bot.catalog.edge import Author
-from bot.catalog.yaml_edit import edit_pairs
+from bot.catalog.yaml_edit import edit_pairs, new_file
 from bot.errors import BadData
 from bot.text import fold
 
@@ -74,6 +74,23 @@ def add_variants(folder: Path, language: str, additions: Sequence[Addition]) -> 
         with catalog.path.open(encoding="utf-8", newline="") as file:
             _replace(catalog.path, edit_pairs(file.read(), changed=list(grown.values())))
     return added
+
+
+def add_pairs(folder: Path, language: str, pairs: Sequence[Pair], *, name: str) -> int:
+    """Add pairs to a language of a catalog, which is made where there is none; return how many were new.
+
+    Pairs whose id is there stay as they are: somebody may have worked on them. Raises as `add_variants`.
+    """
+    path = folder / f"{language}.yaml"
+    if not path.is_file():
+        _replace(path, new_file(name, language, pairs))
+        return len(pairs)
+    known = load_catalog(folder, language).by_id
+    new = [pair for pair in pairs if pair.id not in known]
+    if new:
+        with path.open(encoding="utf-8", newline="") as file:
+            _replace(path, edit_pairs(file.read(), changed=new))
+    return len(new)
 
 
 def add_calibration(folder: Path, language: str, additions: Sequence[Addition]) -> int:
@@ -132,7 +149,7 @@ def _append(path: Path, head: str, lines: Sequence[str]) -> None:
 def _replace(path: Path, text: str) -> None:
     """Write a file aside, and put it into its place: whoever reads it finds it whole."""
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

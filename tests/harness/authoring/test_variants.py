@@ -148,8 +148,9 @@ def test_what_is_kept_out_is_rejected_and_a_draft_that_never_came_is_done_withou
     catalog: Path, tmp_path: Path
 ) -> None:
     (kept_out := tmp_path / "suite.jsonl").write_text('{"text": "Blue arm - how long?"}\n', encoding="utf-8")
-    asked = ("variants", "--catalog", catalog, "--lang", "en", *VOICES, "--pairs", "pain,duration")
-    asked += ("--out", work := tmp_path / "work", "--keep-out", kept_out)
+    work = tmp_path / "work"
+    pairs = ("--catalog", catalog, "--lang", "en", *VOICES, "--pairs", "pain,duration")
+    asked = ("variants", *pairs, "--out", work, "--keep-out", kept_out)
     assert author(*asked).exit_code == 1
     answers = tmp_path / "answers.jsonl"
     answer_waiting(work, reply, answers)
