@@ -17,6 +17,7 @@ from harness.commands import (
     author_rank,
     author_review,
     author_submit,
+    author_translate,
     author_tune,
     author_variants,
     judge,
@@ -83,6 +84,7 @@ AUTHOR: Commands = {
     "variants": Entry(author_variants.variants, "--catalog mri --lang en --out work/voices --prompts prompts.jsonl"),
     "near-misses": Entry(author_variants.near_misses, "--catalog mri --lang en --out work/near"),
     "review": Entry(author_review.review, "--out work/voices --catalog mri --sheet queue.csv"),
+    "translate": Entry(author_translate.translate, "--catalog mri --from de --to fr --out work/french"),
     "draft": Entry(
         author_evidence.draft, '--question "Darf mein Hund mit?" --documents leaflets --out drafts/dog --model NAME'
     ),

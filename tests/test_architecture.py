@@ -250,6 +250,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
         "harness.commands.author_discussion",
         "harness.commands.author_review",
         "harness.commands.author_submit",
+        "harness.commands.author_translate",
         "harness.commands.author_variants",
         "harness.commands.running",
         "harness.commands.suites",

@@ -44,9 +44,9 @@ def test_topics_become_drafts_with_sources_and_facets_and_nothing_is_written_ove
     (sources / "leaflet.md").write_text(LEAFLET, encoding="utf-8")
     (topics := tmp_path / "topics.tsv").write_text(TOPICS, encoding="utf-8")
     catalog, out, answers = tmp_path / "blood", tmp_path / "work", tmp_path / "answers.jsonl"
-    off = [word for part in OFF for word in ("--without", part)]
-    given = ("--catalog", catalog, "--lang", "en", "--topics", topics, "--sources", sources)
-    asked = ("answers", *given, "--out", out, *off)
+    off: list[str | Path] = [word for part in OFF for word in ("--without", part)]
+    asked = ["answers", "--catalog", catalog, "--lang", "en", "--topics", topics, "--sources", sources, *off]
+    asked += ["--out", out]
 
     done = author(*asked)
     for _ in range(4):
