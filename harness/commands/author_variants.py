@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +14,7 @@ from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locat
 from bot.catalog.exam import load_exam
 from harness.commands import options
 from harness.commands.authoring import carry_on
-from harness.console import counted, money, plain_console, print_json
+from harness.console import counted, money, plain_console, print_json, progress_bar
 from harness.llm.batch_files import read_answers
 from harness.llm.work_folder import WorkFolder
 
@@ -103,6 +103,9 @@ class DraftWork:
         ),
     ] = None
     plan: Annotated[bool, typer.Option("--plan", help="Say what it takes; ask nobody, write nothing.")] = False
+    enough: Annotated[
+        bool, typer.Option("--enough", help="Say whether more variants are worth it (trains four times).")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,9 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
 
     with friendly_errors():
         catalog = source.content()
+        if work.enough:
+            _show_enough(catalog, source.encoder, json_=json_)
+            return
         drafting = source.drafting(work.kind, catalog)
         if work.plan:
             _show_plan(drafting, asking, json_=json_)
@@ -192,6 +198,26 @@ def _show_made(made: Made, queue: Queue, catalog: Catalog, *, json_: bool) -> No
         if len(own) >= FEWEST_TO_TELL and sum(own) < HALF * len(own):
             console.print(f"With the voice {voice} it agrees in {sum(own)} of {len(own)} only: read its texts first.")
     console.print(f"Next: klartext author review --out {queue.folder} --catalog {catalog.path.parent}")
+
+
+def _show_enough(catalog: Catalog, encoder: str, *, json_: bool) -> None:
+    from harness.measuring.enough import MORE, TRAININGS, enough
+
+    with progress_bar("trainings", TRAININGS) as advance:
+        found = enough(catalog, make_encoder(encoder, Settings.from_environment()), advance)
+    if json_:
+        print_json({**asdict(found), "gain": found.gain, "enough": found.enough})
+        return
+    console = plain_console(soft_wrap=True)
+    console.print(
+        f"Held-out voices, {counted(found.asked, 'question')}: first candidate right in {found.now:.3f} with "
+        f"{found.variants:.0f} variants a pair, in {found.half:.3f} with half of them."
+    )
+    console.print(f"{MORE} more a pair are expected to gain {100 * found.gain:.1f} points.")
+    if found.enough:
+        console.print("That is below half a point: enough. Look at what is confused instead: klartext harness study.")
+    else:
+        console.print("More voices are worth more than more texts of the same: add some with `--voices-file`.")
 
 
 def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool) -> None:
