@@ -8,14 +8,18 @@ from dataclasses import dataclass
 import typer
 
 from harness.commands import (
+    author_answers,
     author_corruption,
     author_discussion,
     author_evidence,
     author_grades,
     author_quiz,
     author_rank,
+    author_review,
     author_submit,
+    author_translate,
     author_tune,
+    author_variants,
     judge,
     labels,
     making,
@@ -76,6 +80,11 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 
 # Drafting help: `klartext author NAME`.
 AUTHOR: Commands = {
+    "answers": Entry(author_answers.answers, "--catalog mri --topics topics.tsv --sources leaflets --out work/answers"),
+    "variants": Entry(author_variants.variants, "--catalog mri --lang en --out work/voices --prompts prompts.jsonl"),
+    "near-misses": Entry(author_variants.near_misses, "--catalog mri --lang en --out work/near"),
+    "review": Entry(author_review.review, "--out work/voices --catalog mri --sheet queue.csv"),
+    "translate": Entry(author_translate.translate, "--catalog mri --from de --to fr --out work/french"),
     "draft": Entry(
         author_evidence.draft, '--question "Darf mein Hund mit?" --documents leaflets --out drafts/dog --model NAME'
     ),

@@ -58,13 +58,17 @@ FLOORS = (
 )
 # What the harness may enter the assistant by: the front door; the chat, for the demo; patients' chats, for suites of
 # what is said in them; of the interview, which the benchmarks walk through, what its rooms offer to others; of the staff
-# console what its areas are made of; its queue of drafts; the FHIR server, which takes an accepted summary; and how
+# console what its areas are made of; its queue of drafts; what drafted questions are put into, how an exam is spoken of, and
+# who finds names in them; the FHIR server, which takes an accepted summary; and how
 # suites become Rasa's stories.
 DOORS = {
     "bot",
+    "bot.catalog.additions",
+    "bot.catalog.exam",
     "bot.commands.chat",
     "bot.commands.exchange",
     "bot.commands.fhir",
+    "bot.curation.people",
     "bot.editorial.acts",
     "bot.editorial.jobs",
     "bot.editorial.people",
@@ -242,8 +246,12 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
     assert {module for module, name in used if name != "bot"} == {
         "harness.measuring.assistant",
         "harness.authoring.evidence.amounts",
+        "harness.commands.author_answers",
         "harness.commands.author_discussion",
+        "harness.commands.author_review",
         "harness.commands.author_submit",
+        "harness.commands.author_translate",
+        "harness.commands.author_variants",
         "harness.commands.running",
         "harness.commands.suites",
         "harness.staff_pages.rating",

@@ -3,5 +3,6 @@
 `working` is how all of it asks a model: a piece of work is a generator that yields what it has to ask and is resumed
 with what was read; `workshop` goes on with one in a folder. `evidence` drafts answers from documents, `discussion` has
 two models improve a text, `quiz` makes questions that check understanding, `ranking` ranks texts by how far each helps
-to solve tasks. Imports `judging`, `labelling`, `generation`, `patients` and `llm`.
+to solve tasks, `variants` has voices write as patients ask. Imports `judging`, `labelling`, `generation`, `patients`
+and `llm`.
 """

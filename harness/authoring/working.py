@@ -125,6 +125,17 @@ def together(works: Sequence[Work[T]]) -> Work[list[T]]:
     return [results[number] for number in range(len(works))]
 
 
+def prefixed(work: Work[T], prefix: str) -> Work[T]:
+    """Do a work with a prefix before the ids of its prompts, so that several of its kind can be done side by side."""
+    try:
+        asks = next(work)
+        while True:
+            asks = work.send((yield [replace(one, id=f"{prefix}{one.id}") for one in asks]))
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
+
+
 def advance(work: Work[T], answers: Mapping[str, ModelAnswer]) -> Advanced[T]:
     """Replay a work from the answers, as far as they reach.
 

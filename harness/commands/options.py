@@ -124,11 +124,16 @@ def read_list(text: str) -> tuple[str, ...]:
         if text.endswith(".txt"):
             names = ", ".join(sorted(path.stem for path in shipped.glob("*.txt")))
             raise BadData(f"There is no list {text!r}. Shipped lists: {names}. Or give ids with commas between.")
-        ids = [part.strip() for part in text.split(",")]
+        ids = list(ids_of(text))
     found = tuple(dict.fromkeys(id_ for id_ in ids if id_))
     if not found:
         raise BadData(f"`--only {text}` names no pair. Give ids with commas between, or a file with one a line.")
     return found
+
+
+def ids_of(text: str) -> tuple[str, ...]:
+    """Return ids that stand in a text with commas between."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.random import Generator
 
-from bot import Assistant, Catalog, NearCopies, Pair
+from bot import Assistant, Catalog, Encoder, NearCopies, Pair
 from harness.measuring.study import Measured, RememberingEncoder, Study, StudyTable, ask, mean_and_range
 from harness.running.outcomes import accepted_pairs
 
@@ -122,14 +122,52 @@ class Point:
         return [figure(measured) for measured in self.suite]
 
 
-class LearningCurve:
+class Smaller:
     """Trains on catalogs with fewer variants, in a folder that is removed afterwards."""
 
-    def __init__(self, study: Study, plan: CurvePlan, work: Path) -> None:
-        self._study, self._plan, self._work = study, plan, work
-        self._catalog = study.whole.catalog(study.language)
-        self._encoder = RememberingEncoder(study.whole.encoder)
+    def __init__(self, catalog: Catalog, encoder: Encoder, work: Path) -> None:
+        self._catalog, self._work = catalog, work
+        self._encoder = RememberingEncoder(encoder)
         self._opened = 0
+
+    def orders(self, unseen: frozenset[str], *seed: int) -> Orders:
+        """Return the variants of each pair in the order in which they are taken, without those of some authors."""
+        rng = np.random.default_rng(seed)
+        return {
+            pair.id: in_turns([variant for variant in written(pair) if variant.author not in unseen], rng)
+            for pair in self._catalog.pairs
+        }
+
+    def trained(self, orders: Orders, size: Size) -> Assistant:
+        """Return an assistant that learned from so many variants a pair."""
+        self._opened += 1
+        kept = {pair_id: order[:size] for pair_id, order in orders.items()}
+        folder = write_subset(self._catalog, kept, self._work / f"catalog-{self._opened}")
+        return Assistant.open(
+            folder,
+            data=self._work / "data",
+            encoder=self._encoder,
+            sample=True,
+            languages=[self._catalog.language],
+        )
+
+    def top1(self, assistant: Assistant, asked: Sequence[tuple[str, str]]) -> float:
+        """Return the share of questions, with the pair of each, whose first candidate is right."""
+        responses = assistant.answer_all([text for _, text in asked], self._catalog.language)
+        firsts = [response.candidates[0].pair_id for response in responses]
+        right = [
+            first in accepted_pairs(self._catalog, pair_id) for first, (pair_id, _) in zip(firsts, asked, strict=True)
+        ]
+        return sum(right) / len(right)
+
+
+class LearningCurve:
+    """Measures a suite, and authors that were held out, on catalogs with fewer variants."""
+
+    def __init__(self, study: Study, plan: CurvePlan, work: Path) -> None:
+        self._study, self._plan = study, plan
+        self._catalog = study.whole.catalog(study.language)
+        self._smaller = Smaller(self._catalog, study.whole.encoder, work)
 
     def points(self, progress: Callable[[], None]) -> list[Point]:
         """Return a point per size, the smallest first and all variants last."""
@@ -137,9 +175,9 @@ class LearningCurve:
         points[-1].suite.append(self._suite(self._study.whole))
         progress()
         for draw in range(self._plan.draws):
-            orders = self._orders(draw, frozenset())
+            orders = self._smaller.orders(frozenset(), self._plan.seed, draw)
             for point in points[:-1]:
-                point.suite.append(self._suite(self._trained(orders, point.size)))
+                point.suite.append(self._suite(self._smaller.trained(orders, point.size)))
                 progress()
             for point, top1 in zip(points, self._held_out(draw, points), strict=True):
                 point.held_out += top1
@@ -152,39 +190,13 @@ class LearningCurve:
         unseen = frozenset(authors[draw :: self._plan.draws])
         if len(authors) < MIN_AUTHORS or not unseen or len(unseen) == len(authors):
             return [[] for _ in points]
-        orders = self._orders(draw, unseen)
+        orders = self._smaller.orders(unseen, self._plan.seed, draw)
         asked = unseen_questions(self._catalog, unseen)
-        return [[self._top1(self._trained(orders, point.size), asked)] for point in points]
-
-    def _orders(self, draw: int, unseen: frozenset[str]) -> Orders:
-        rng = np.random.default_rng([self._plan.seed, draw])
-        return {
-            pair.id: in_turns([variant for variant in written(pair) if variant.author not in unseen], rng)
-            for pair in self._catalog.pairs
-        }
-
-    def _trained(self, orders: Orders, size: Size) -> Assistant:
-        self._opened += 1
-        kept = {pair_id: order[:size] for pair_id, order in orders.items()}
-        folder = write_subset(self._catalog, kept, self._work / f"catalog-{self._opened}")
-        return Assistant.open(
-            folder,
-            data=self._work / "data",
-            encoder=self._encoder,
-            sample=True,
-            languages=[self._study.language],
-        )
+        smaller = self._smaller
+        return [[smaller.top1(smaller.trained(orders, point.size), asked)] for point in points]
 
     def _suite(self, assistant: Assistant) -> Measured:
         return Measured.of(ask(assistant, self._study.questions, self._study.language))
-
-    def _top1(self, assistant: Assistant, asked: Sequence[tuple[str, str]]) -> float:
-        responses = assistant.answer_all([text for _, text in asked], self._study.language)
-        firsts = [response.candidates[0].pair_id for response in responses]
-        right = [
-            first in accepted_pairs(self._catalog, pair_id) for first, (pair_id, _) in zip(firsts, asked, strict=True)
-        ]
-        return sum(right) / len(right)
 
 
 def unseen_questions(catalog: Catalog, unseen: frozenset[str]) -> list[tuple[str, str]]:

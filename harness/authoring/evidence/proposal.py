@@ -56,6 +56,14 @@ class Answered:
     def of(cls, advanced: Advanced[Any], *, live: bool) -> Answered:
         return cls(advanced.models, advanced.unusable, live)
 
+    def within(self, prefix: str) -> Answered:
+        """Return what is said of the prompts whose ids begin with a prefix, by their ids without it."""
+        own = [
+            {id_.removeprefix(prefix): value for id_, value in all_.items() if id_.startswith(prefix)}
+            for all_ in (self.models, self.unusable)
+        ]
+        return Answered(own[0], own[1], self.live)
+
     @property
     def names(self) -> list[str]:
         return sorted(set(self.models.values()))

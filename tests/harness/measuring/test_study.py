@@ -9,9 +9,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from bot import BadData
+from bot import BadData, load_catalog
 from bot.testing import HashEncoder
-from harness.measuring.learning_curve import CurvePlan, LearningCurve, learning_curve, steps, unseen_questions
+from harness.measuring.enough import TRAININGS, Enough, enough
+from harness.measuring.learning_curve import CurvePlan, Smaller, learning_curve, steps, unseen_questions
 from harness.measuring.matchers import STEPS, WITHOUT, ablation, confusion, encoders
 from harness.measuring.study import RememberingEncoder, Study, StudyTable, mean_and_range
 from tests.harness.authored import VOICES, write_authored_catalog, write_authored_suite
@@ -36,6 +37,25 @@ def study(catalog: Path, suite: Path, tmp_path: Path) -> Study:
     return Study.open(catalog, "de", suite=suite, encoder=HashEncoder(), data=tmp_path / "data")
 
 
+def test_more_variants_are_worth_it_while_held_out_voices_gain_half_a_point_from_ten() -> None:
+    rising, flat = Enough(50, 0.70, 0.62, 400), Enough(200, 0.95, 0.94, 400)
+
+    assert (rising.enough, flat.enough) == (False, True)
+    assert rising.gain == pytest.approx(0.021, abs=0.001)
+
+
+@pytest.mark.proof
+def test_held_out_voices_are_asked_with_all_variants_and_with_half(catalog: Path) -> None:
+    told: list[int] = []
+
+    found = enough(load_catalog(catalog, "de"), HashEncoder(), lambda: told.append(1))
+
+    assert len(told) == TRAININGS
+    assert 0 <= found.half <= 1
+    assert 0 <= found.now <= 1
+    assert found.asked > 0
+
+
 @pytest.mark.proof
 def test_the_learning_curve_has_a_row_per_size_and_draws_of_its_own(study: Study) -> None:
     plan, told = CurvePlan(sizes=(2,), draws=2, seed=7), []
@@ -51,13 +71,13 @@ def test_the_learning_curve_has_a_row_per_size_and_draws_of_its_own(study: Study
 
 
 def test_every_author_is_held_out_once_and_then_taught_nothing(study: Study, tmp_path: Path) -> None:
-    curve = LearningCurve(study, CurvePlan(sizes=(), draws=2), tmp_path)
     content = study.whole.catalog("de")
+    smaller = Smaller(content, study.whole.encoder, tmp_path)
     unseen = [frozenset(sorted(VOICES)[draw::2]) for draw in range(2)]
 
     asked = [{text for _, text in unseen_questions(content, group)} for group in unseen]
     taught = [
-        {variant.text for order in curve._orders(draw, group).values() for variant in order}
+        {variant.text for order in smaller.orders(group, 1, draw).values() for variant in order}
         for draw, group in enumerate(unseen)
     ]
 

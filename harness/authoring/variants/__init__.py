@@ -1,0 +1,7 @@
+"""How patients ask, written by models in many voices: variants, calibration questions and near misses of a catalog.
+
+From outside: `load_voices` (voices.py), `Prompting`, `load_texts`, `neighbours_of` (asking.py), `Drafting` (making.py),
+`Sieve` (sifting.py), `taken_of` (taken.py), `Queue`, `write_queue` (queue.py), `decide_one_by_one` (screen.py),
+`planned`, `load_curve` (plan.py). Imports `generation`, `labelling`, `patients` and `llm`, and of `authoring` only
+`working`.
+"""

@@ -1,0 +1,122 @@
+"""A curator decides on drafted texts one by one: single keys in a terminal, one line each from a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from string import Template
+
+from rich.console import Console
+
+from bot import Catalog, data_folder
+from harness.authoring.variants.queue import Decision, Queue, Queued, Verdict
+from harness.console import printable
+from harness.files import Record, load_yaml
+from harness.labelling.screen import LEFT, Keyboard, open_keyboard
+
+MOST_OFFERED = 9  # pairs that one key moves a text to
+
+
+class ReviewWords(Record):
+    """What the screen says in one language; slots as in `string.Template`."""
+
+    progress: str
+    meant: str
+    verdicts: dict[Verdict, str]
+    also: str
+    keys: str
+    which: str
+    strange: str
+    wrong_key: str
+    nothing: str
+
+
+def review_words(language: str) -> ReviewWords:
+    """Return what the screen says: in English where nobody wrote another language."""
+    texts = load_yaml(data_folder("vignettes") / "authoring" / "review.yaml")
+    return ReviewWords.model_validate(texts.get(language, texts["en"]))
+
+
+def decide_one_by_one(queue: Queue, catalog: Catalog, console: Console) -> Queue:
+    """Ask about what waits until nothing does or the curator ends; every decision is kept before the next text."""
+    words = review_words(catalog.language)
+    todo, done, note = list(queue.waiting), list[Queued](), ""
+    later = 0  # texts that were put off since the last decision
+    if not todo:
+        console.print(words.nothing)
+    with open_keyboard() as keyboard:
+        while len(todo) > later:
+            text = todo[0]
+            offered = [id_ for id_ in text.answered_by if id_ != text.pair][:MOST_OFFERED]
+            if keyboard is not None:
+                console.clear()
+            _draw(text, offered, catalog, console, words)
+            console.print(Template(words.progress).substitute(done=len(done), total=len(done) + len(todo)), style="dim")
+            if note:
+                console.print(note, style="yellow")
+            try:
+                key, named = _asked(keyboard, words)
+            except EOFError:
+                break
+            note = ""
+            decision = _decision(text, key, named if key == "m" else _offer(offered, key))
+            if key == "q":
+                break
+            if key == "s":
+                todo.append(todo.pop(0))
+                later += 1
+            elif key == "u" and done:
+                todo.insert(0, done.pop())
+                queue = queue.decide([Decision(id=todo[0].id, act="wait")])
+            elif decision is None or (decision.act == "move" and decision.pair not in catalog.by_id):
+                note = Template(words.strange).substitute(pair=repr(named)) if key == "m" else words.wrong_key
+            else:
+                queue = queue.decide([decision])
+                done.append(todo.pop(0))
+                later = 0
+    return queue
+
+
+def _offer(offered: Sequence[str], key: str) -> str:
+    """Return the pair that a digit stands for; empty for another key."""
+    return offered[int(key) - 1] if key in "123456789"[: len(offered)] and key else ""
+
+
+def _decision(text: Queued, key: str, pair: str) -> Decision | None:
+    """Return what a key decides; `pair` is where the text is moved to."""
+    if key == "a":
+        return Decision(id=text.id, act="accept")
+    if key == "d":
+        return Decision(id=text.id, act="drop")
+    if (key == "m" or key.isdecimal()) and pair:
+        return Decision(id=text.id, act="move", pair=pair)
+    return None
+
+
+def _asked(keyboard: Keyboard | None, words: ReviewWords) -> tuple[str, str]:
+    """Return the key that was pressed, and the pair's id behind `m`; raise EOFError at the end of input."""
+    if keyboard is None:
+        line = input().strip()
+        return line[:1].lower(), line[1:].strip()
+    key = keyboard.key()
+    key = "u" if key == LEFT else key
+    with suppress(KeyboardInterrupt):
+        return key, keyboard.line(words.which) if key == "m" else ""
+    return "", ""
+
+
+def _draw(text: Queued, offered: Sequence[str], catalog: Catalog, console: Console, words: ReviewWords) -> None:
+    pair = catalog.by_id.get(text.pair)
+    console.print()
+    console.print(printable(text.text), style="bold")
+    console.print()
+    question = printable(pair.question) if pair is not None else ""
+    console.print(Template(words.meant).substitute(pair=text.pair, question=question))
+    console.print(f"{text.voice} {text.facet or ''} {text.stratum}".strip(), style="dim")
+    console.print(words.verdicts[text.verdict])
+    if text.verdict == "agreed" and offered:
+        console.print(words.also)
+    for number, id_ in enumerate(offered, 1):
+        other = catalog.by_id.get(id_)
+        console.print(f"  {number}  {id_} – {printable(other.question) if other else ''}")
+    console.print(words.keys)

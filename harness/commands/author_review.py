@@ -1,0 +1,136 @@
+"""`klartext author review`: a curator accepts, moves or drops what a model wrote; accepted texts enter the catalog."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot import BadData, Catalog, friendly_errors, load_catalog, locate
+from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
+from harness.commands import options
+from harness.console import counted, plain_console, plain_table, print_json
+from harness.files import load_yaml, unreadable
+
+if TYPE_CHECKING:
+    from harness.authoring.variants.queue import Queue
+
+FILES: Mapping[str, Callable[[Path, str, Sequence[Addition]], int]] = {
+    "variants": add_variants,
+    "calibration": add_calibration,
+    "near-misses": add_near_misses,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What is decided on, and where what is accepted is written."""
+
+    out: Annotated[Path, typer.Option("--out", help="Folder of the work.", metavar="FOLDER")]
+    catalog: Annotated[
+        Path, typer.Option("--catalog", help="Catalog folder; accepted texts are written into it.", metavar="FOLDER")
+    ]
+    accept_agreed: Annotated[
+        bool, typer.Option("--accept-agreed", help="Accept at once all that the blind check agrees with.")
+    ] = False
+    sheet: Annotated[
+        Path | None, typer.Option("--sheet", help="Write what waits as a table (.csv).", metavar="FILE")
+    ] = None
+    decided: Annotated[
+        Path | None, typer.Option("--decided", help="Take the decisions of such a table.", metavar="FILE")
+    ] = None
+
+
+def review(reviewed: Reviewed, json_: options.Json = False) -> None:
+    """Decide on drafted texts one by one, by a table, or all that the check agrees with; accepted ones are written."""
+    from harness.authoring.variants.queue import Queue
+    from harness.authoring.variants.screen import decide_one_by_one
+
+    with friendly_errors():
+        folder = locate(reviewed.catalog)
+        kind, language = _work_of(reviewed.out, folder)
+        catalog = load_catalog(folder, language)
+        queue = Queue.of(reviewed.out)
+        if reviewed.decided is not None:
+            queue = queue.decide(queue.read_sheet(reviewed.decided, catalog.by_id))
+        if reviewed.accept_agreed:
+            queue = queue.decide(queue.agreed())
+        if reviewed.sheet is not None:
+            rows = queue.write_sheet(reviewed.sheet)
+            if not json_:
+                print(f"{counted(rows, 'text')} in {reviewed.sheet}: write accept, move or drop under `decision`.")
+        if not (reviewed.decided or reviewed.accept_agreed or reviewed.sheet or json_):
+            queue = decide_one_by_one(queue, catalog, plain_console(soft_wrap=True))
+        added = FILES[kind](folder, language, _additions(queue))
+        _show(queue, kind, added, load_catalog(folder, language), json_=json_)
+
+
+def _work_of(out: Path, folder: Path) -> tuple[str, str]:
+    """Return the kind of a work and its language; raise BadData where it is no such work, or of another catalog."""
+    from harness.authoring.workshop import NOTE
+
+    try:
+        note = load_yaml(out / NOTE)
+    except (OSError, ValueError) as error:
+        raise BadData(f"{out} holds no work ({unreadable(error)}). Give the `--out` of `author variants`.") from error
+    kind, language = (note.get(name) if isinstance(note, dict) else None for name in ("work", "language"))
+    if kind not in FILES:
+        raise BadData(f"{out} holds {kind or 'no'} work, and nothing to review. Give the `--out` of `author variants`.")
+    name = load_catalog(folder, str(language)).name
+    if note.get("catalog") != name:
+        raise BadData(f"{out} holds texts for {note.get('catalog')!r}, {folder} is {name!r}. Give its own `--catalog`.")
+    return str(kind), str(language)
+
+
+def _additions(queue: Queue) -> list[Addition]:
+    found = []
+    for each in queue.accepted:
+        also = tuple(id_ for id_ in each.text.answered_by if id_ != each.pair)
+        text = each.text
+        found.append(Addition(each.pair, text.text, text.voice, text.facet, text.stratum, also))
+    return found
+
+
+def _show(queue: Queue, kind: str, added: int, catalog: Catalog, *, json_: bool) -> None:
+    status = _status(catalog)
+    counts = queue.counts()
+    if json_:
+        print_json({"decided": counts, "added": added, "pairs": status})
+        return
+    console = plain_console(soft_wrap=True)
+    table = plain_table(
+        f"{catalog.ref} ({catalog.language})", "pair", "variants", "voices", "calibration", "near misses"
+    )
+    for id_, row in status.items():
+        table.add_row(id_, *(str(row[name]) for name in ("variants", "voices", "calibration", "near_misses")))
+    console.print(table)
+    said = ", ".join(f"{counts[name]} {name}" for name in ("accept", "move", "drop", "waiting") if counts[name])
+    console.print(f"Decisions: {said or 'none'}. New in {catalog.path.parent}: {added}.")
+    again = f"klartext author review --out {queue.folder} --catalog {catalog.path.parent}"
+    draft = f"klartext author variants --catalog {catalog.path.parent} --lang {catalog.language}"
+    if counts["waiting"]:
+        console.print(f"Next: {again}")
+    elif not catalog.calibration:
+        console.print(f"Next: {draft} --kind calibration --out WORK")
+    elif not catalog.near_misses:
+        console.print(f"Next: {draft} --kind near-misses --out WORK")
+    else:
+        console.print(f"Next: klartext qa lint {catalog.path.parent}")
+
+
+def _status(catalog: Catalog) -> dict[str, dict[str, Any]]:
+    calibration = Counter(each.pair_id for each in catalog.calibration)
+    near = Counter(each.pair for each in catalog.near_misses)
+    return {
+        pair.id: {
+            "variants": len(pair.variants),
+            "voices": len({each.by.profile for each in pair.variants if each.by is not None and each.by.profile}),
+            "calibration": calibration[pair.id],
+            "near_misses": near[pair.id],
+        }
+        for pair in catalog.pairs
+    }

@@ -1,0 +1,257 @@
+"""`klartext author variants`: how patients ask, written by a model in many voices, checked blind, for a curator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder
+from bot.catalog.exam import load_exam
+from harness.commands import options
+from harness.commands.authoring import carry_on
+from harness.console import counted, money, plain_console, print_json, progress_bar
+from harness.llm.batch_files import read_answers
+from harness.llm.work_folder import WorkFolder
+
+if TYPE_CHECKING:
+    from harness.authoring.variants.asking import Kind
+    from harness.authoring.variants.making import Drafting, Made
+    from harness.authoring.variants.queue import Queue
+
+LANGUAGES_WITH_NAMES = ("de", "en")  # of which there are lists of names
+FEWEST_TO_TELL, HALF = 20, 0.5  # of a voice's texts: below, the blind check says nothing of it or much
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSource:
+    """For which pairs texts are written, and by whom."""
+
+    catalog: options.CatalogPath = "mammography"
+    lang: Annotated[str, typer.Option("--lang", help="Language of the catalog's file.", metavar="LANG")] = "de"
+    voices: Annotated[
+        str | None, typer.Option("--voices", help="Ids of voices, with commas. Default: all.", metavar="IDS")
+    ] = None
+    voices_file: Annotated[
+        Path | None, typer.Option("--voices-file", help="Voices of your own (YAML).", metavar="FILE")
+    ] = None
+    pairs: Annotated[
+        str | None,
+        typer.Option("--pairs", help="Ids of pairs, with commas, or a file. Default: all.", metavar="IDS|LIST"),
+    ] = None
+    per_pair: Annotated[int, typer.Option("--per-pair", min=1, max=40, help="Texts that one prompt asks for.")] = 15
+    vignette: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vignette", help="Who asks calibration questions, repeatable; `all`. Default: the paper's three."
+        ),
+    ] = None
+    exam: Annotated[
+        str,
+        typer.Option("--exam", help='How the exam is spoken of: "about MRI scans". Default: as exam.yaml says.'),
+    ] = ""
+    encoder: options.Encoder = "embedded"
+
+    def content(self) -> Catalog:
+        """Return the catalog."""
+        return load_catalog(locate(self.catalog), self.lang)
+
+    def drafting(self, kind: Kind, catalog: Catalog) -> Drafting:
+        """Return the work; raise BadData when voices, pairs or patients are unknown."""
+        from harness.authoring.variants.asking import PURPOSES, Patient, Prompting, load_texts, neighbours_of
+        from harness.authoring.variants.making import Drafting
+        from harness.authoring.variants.voices import load_voices
+        from harness.patients.vignettes import load_vignettes
+
+        texts = load_texts(self.lang)
+        names = options.ids_of(self.voices) if self.voices else ()
+        voices = load_voices(self.lang, PURPOSES[kind], file=self.voices_file, names=names)
+        pairs = [catalog.pair(id_) for id_ in options.read_list(self.pairs)] if self.pairs else catalog.pairs
+        patients: list[Patient] = []
+        if kind == "calibration":
+            known = load_vignettes(self.lang, names=self.vignette or ())
+            patients = [Patient(one.id, one.description) for one in known]
+        elif self.vignette:
+            raise BadData(f"`--vignette` says who asks calibration questions; this makes {kind}. Leave it out.")
+        encoder = make_encoder(self.encoder, Settings.from_environment())
+        about = self.exam or spoken_of(catalog, texts.about)
+        neighbours = neighbours_of(catalog, encoder)
+        return Drafting(Prompting(texts, catalog, kind, about, neighbours, self.per_pair), voices, pairs, patients)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftWork:
+    """What is made, and where the work lies."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of this work; given again, it is gone on with.", metavar="FOLDER"),
+    ] = None
+    kind: Annotated[
+        Literal["variants", "calibration", "near-misses"], typer.Option("--kind", help="What is written.")
+    ] = "variants"
+    keep_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep-out",
+            help="Nothing like the texts of a suite or file, which test what is learned; repeatable.",
+            metavar="SUITE|FILE",
+        ),
+    ] = None
+    plan: Annotated[bool, typer.Option("--plan", help="Say what it takes; ask nobody, write nothing.")] = False
+    enough: Annotated[
+        bool, typer.Option("--enough", help="Say whether more variants are worth it (trains four times).")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class NearMissWork(DraftWork):
+    """The same, for near misses unless another kind is named."""
+
+    kind: Annotated[
+        Literal["variants", "calibration", "near-misses"], typer.Option("--kind", help="What is written.")
+    ] = "near-misses"
+
+
+def spoken_of(catalog: Catalog, unnamed: str) -> str:
+    """Return how a prompt speaks of a catalog's exam."""
+    exam = load_exam(catalog.path.parent)
+    said = exam.phrases.get(catalog.language, {}).get("about") if exam is not None else None
+    return said or Template(unnamed).safe_substitute(name=catalog.name)
+
+
+def variants(source: DraftSource, work: DraftWork, asking: options.ModelOptions, json_: options.Json = False) -> None:
+    """Have a model write how patients ask, in many voices; other calls check blind; a curator decides."""
+    _draft(source, work, asking, json_=json_)
+
+
+def near_misses(
+    source: DraftSource, work: NearMissWork, asking: options.ModelOptions, json_: options.Json = False
+) -> None:
+    """Have other voices write what sounds like a pair's question and no pair answers; as `variants` otherwise."""
+    _draft(source, work, asking, json_=json_)
+
+
+def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *, json_: bool) -> None:
+    from bot.curation.people import people_finder
+    from harness.authoring.variants.queue import Queue, write_queue
+    from harness.authoring.variants.sifting import Sieve
+    from harness.authoring.variants.taken import taken_of
+    from harness.authoring.workshop import NOTE, Workshop
+    from harness.commands.making import detector_of
+
+    with friendly_errors():
+        catalog = source.content()
+        if work.enough:
+            _show_enough(catalog, source.encoder, json_=json_)
+            return
+        drafting = source.drafting(work.kind, catalog)
+        if work.plan:
+            _show_plan(drafting, asking, json_=json_)
+            return
+        if work.out is None:
+            raise BadData("Say where the work shall lie: `--out FOLDER`; or see what it takes with `--plan`.")
+        identity = drafting.identity(source.encoder)
+        folder = WorkFolder.claim(work.out, identity, note=NOTE)
+        sieve = Sieve(
+            language=source.lang,
+            detector=detector_of(catalog.path.parent),
+            mixing=frozenset(voice.id for voice in drafting.voices if voice.mixed_with),
+            names_in=people_finder(source.lang).find if source.lang in LANGUAGES_WITH_NAMES else None,
+            examples=drafting.prompting.texts.examples,
+            taken=taken_of(folder.path, catalog, work.keep_out or ()),
+        )
+        if asking.allow_short and not asking.live:
+            drafting = drafting.without_unanswered({**folder.answers(), **read_answers(asking.answers or [])})
+            if not drafting.drafts():
+                raise BadData(f"Nothing is drafted in {work.out} yet: there is nothing to go on with.")
+        made = carry_on(Workshop.open(work.out, identity, lambda: drafting.all(sieve)), asking).result
+        if made is None:
+            raise ValueError("a work that waits for nothing has a result")
+        write_queue(work.out, made.queued)
+        skipped = len(drafting.skipped)
+        if skipped and not json_:
+            print(f"Done without {counted(skipped, 'prompt')} that nobody answered.")
+        _show_made(made, Queue.of(work.out), catalog, json_=json_)
+
+
+def _show_made(made: Made, queue: Queue, catalog: Catalog, *, json_: bool) -> None:
+    from harness.authoring.variants.queue import MEANING
+    from harness.authoring.variants.sifting import counted_reasons
+
+    verdicts, reasons = Counter(text.verdict for text in queue.texts), counted_reasons(made.dropped)
+    if json_:
+        print_json({"drafted": made.drafted, "dropped": reasons, "check": verdicts, "queue": queue.counts()})
+        return
+    console = plain_console(soft_wrap=True)
+    console.print(f"{counted(made.drafted, 'text')} drafted, {counted(len(made.dropped), 'text')} rejected:")
+    for reason, number in reasons.items():
+        console.print(f"  {number} {reason}")
+    said = ", ".join(f"{verdicts[verdict]} {meaning}" for verdict, meaning in MEANING.items() if verdicts[verdict])
+    console.print(f"{counted(len(queue.texts), 'text')} to decide on. The blind check: {said or 'nothing to check'}.")
+    for voice in dict.fromkeys(text.voice for text in queue.texts):
+        own = [text.verdict == "agreed" for text in queue.texts if text.voice == voice]
+        if len(own) >= FEWEST_TO_TELL and sum(own) < HALF * len(own):
+            console.print(f"With the voice {voice} it agrees in {sum(own)} of {len(own)} only: read its texts first.")
+    console.print(f"Next: klartext author review --out {queue.folder} --catalog {catalog.path.parent}")
+
+
+def _show_enough(catalog: Catalog, encoder: str, *, json_: bool) -> None:
+    from harness.measuring.enough import MORE, TRAININGS, enough
+
+    with progress_bar("trainings", TRAININGS) as advance:
+        found = enough(catalog, make_encoder(encoder, Settings.from_environment()), advance)
+    if json_:
+        print_json({**asdict(found), "gain": found.gain, "enough": found.enough})
+        return
+    console = plain_console(soft_wrap=True)
+    console.print(
+        f"Held-out voices, {counted(found.asked, 'question')}: first candidate right in {found.now:.3f} with "
+        f"{found.variants:.0f} variants a pair, in {found.half:.3f} with half of them."
+    )
+    console.print(f"{MORE} more a pair are expected to gain {100 * found.gain:.1f} points.")
+    if found.enough:
+        console.print("That is below half a point: enough. Look at what is confused instead: klartext harness study.")
+    else:
+        console.print("More voices are worth more than more texts of the same: add some with `--voices-file`.")
+
+
+def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool) -> None:
+    from harness.authoring.variants.plan import load_curve, planned
+    from harness.llm.prices import load_prices
+
+    prompting, prices, curve = drafting.prompting, load_prices(asking.prices), load_curve()
+    model = asking.written_for
+    plan = planned(
+        drafting.drafts(),
+        prompting.check(()),
+        count=prompting.count,
+        pairs=len(drafting.pairs),
+        price=prices.of(model),
+    )
+    have = sum(len(pair.variants) for pair in drafting.pairs) / max(1, len(drafting.pairs))
+    expected = {have: curve.at(have), have + plan.a_pair: curve.at(have + plan.a_pair)}
+    if json_:
+        print_json({**plan.as_json(), "model": model, "currency": prices.currency, "expected": expected})
+        return
+    console = plain_console(soft_wrap=True)
+    console.print(
+        f"{counted(len(drafting.pairs), 'pair')}, {counted(len(drafting.voices), 'voice')}: "
+        f"{counted(plan.drafts, 'prompt')} for {plan.texts} texts ({plan.a_pair:.0f} a pair), "
+        f"and {counted(plan.checks, 'blind check')}."
+    )
+    tokens = f"About {plan.usage.input_tokens:,} tokens in and {plan.usage.output_tokens:,} out"
+    if plan.cost is None:
+        console.print(f"{tokens}; the price table has no price for {model} (`--prices`).")
+    else:
+        console.print(f"{tokens}: {money(plan.cost, prices.currency)} with {model}.")
+    if prompting.kind == "variants":
+        (before, now), (after, then) = expected.items()
+        console.print(
+            f"Questions of unseen voices whose first candidate is right, to expect: {now:.2f} with {before:.0f} "
+            f"variants a pair, {then:.2f} with {after:.0f}. Measured on {curve.measured}; not all texts are accepted."
+        )

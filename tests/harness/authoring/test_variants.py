@@ -1,0 +1,217 @@
+"""`klartext author variants`, `near-misses` and `review`: prompts, sifting, the blind check, decisions, the catalog."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot import BadData, load_catalog
+from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
+from harness.authoring.variants.plan import load_curve
+from harness.authoring.variants.voices import load_voices
+from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
+
+WAY = RECORDED / "next-exam-en"
+VOICES = ("--voices", "plain,search", "--per-pair", "2")
+TEXTS = {
+    "variants/plain/pain": [("needle", "Is it worse than at my doctor's?"), ("", "does giving blood hurt")],
+    "variants/plain/duration": [("waiting", "Do I have to queue?"), ("", "May I play tennis right after it?")],
+    "variants/search/pain": [("bruise", "blue arm how long"), ("", "my friend Emily Carter fainted, will I")],
+    "variants/search/duration": [("", "total time donor visit"), ("", "Wie lange dauert denn das alles bei Ihnen?")],
+}
+# What the blind check says of those that are left.
+SAID = {
+    "Is it worse than at my doctor's?": ["pain"],
+    "Do I have to queue?": ["duration"],
+    "May I play tennis right after it?": ["afterwards", "duration"],
+    "blue arm how long": ["pain", "afterwards"],
+    "total time donor visit": [],
+}
+
+
+def reply(id_: str, prompt: str) -> str:
+    """Answer a draft from `TEXTS`, and a check from `SAID`."""
+    if id_.startswith("check/"):
+        listed = re.findall(r"^(\d+): (.*)$", prompt, re.MULTILINE)
+        return json.dumps([{"n": int(number), "pairs": SAID[text]} for number, text in listed])
+    return json.dumps([{"facet": facet, "text": text} for facet, text in TEXTS[id_]])
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(WAY / "blood-donation", tmp_path / "blood-donation"))
+
+
+def drafted(catalog: Path, out: Path, answering: Callable[[str, str], str] = reply) -> str:
+    """Draft for two pairs in two voices, and check; return what was printed in the end."""
+    asked = ("variants", "--catalog", catalog, "--lang", "en", *VOICES, "--pairs", "pain,duration", "--out", out)
+    answers, printed = out.with_suffix(".answers"), author(*asked)
+    while printed.exit_code == 1:
+        answer_waiting(out, answering, answers)
+        printed = author(*asked, "--answers", answers)
+    assert printed.exit_code == 0, printed.output
+    return printed.stdout
+
+
+def test_a_text_is_sifted_checked_blind_decided_and_written_once(catalog: Path, tmp_path: Path) -> None:
+    printed = drafted(catalog, work := tmp_path / "work")
+
+    assert "8 texts drafted, 3 texts rejected:" in printed, printed
+    assert all(f"1 {reason}" in printed for reason in ("name of a person", "other language", "in the catalog")), printed
+    assert "3 agrees, 1 another pair answers better, 1 no pair answers" in printed
+    before = (catalog / "en.yaml").read_text(encoding="utf-8")
+    assert "variants" not in before
+
+    accepted = author("review", "--out", work, "--catalog", catalog, "--accept-agreed")
+    assert "Decisions: 3 accept, 2 waiting. New in" in accepted.stdout
+    moved = author("review", "--out", work, "--catalog", catalog, typed="s\nx\nd\nu\nm nothing\n1\n")
+    assert "1  afterwards" in moved.stdout
+    assert "Decisions: 3 accept, 1 drop, 1 waiting" in author(
+        "review", "--out", work, "--catalog", catalog, typed="d\n"
+    ).stdout.replace("1 move, ", "")  # which one came first depends on the one that was put off
+    again = author("review", "--out", work, "--catalog", catalog, "--accept-agreed")
+    assert "New in" in again.stdout
+    assert again.stdout.rstrip().splitlines()[-2].endswith(": 0.")
+
+    after = load_catalog(catalog, "en")
+    assert {each.text for each in after.pair("pain").variants} == {
+        "Is it worse than at my doctor's?",
+        "blue arm how long",
+    }
+    first = after.pair("pain").variants[0]
+    assert first.by is not None
+    assert (first.facet, first.by.kind, first.by.profile) == ("needle", "model", "plain")
+    text = (catalog / "en.yaml").read_text(encoding="utf-8")
+    assert all(line in text for line in before.splitlines())  # comments and all
+
+
+def test_no_prompt_tells_the_check_what_was_meant_or_the_voice_what_others_answer(
+    catalog: Path, tmp_path: Path
+) -> None:
+    prompts: dict[str, str] = {}
+
+    def noting(id_: str, prompt: str) -> str:
+        prompts[id_] = prompt
+        return reply(id_, prompt)
+
+    drafted(catalog, tmp_path / "work", noting)
+
+    draft = prompts["variants/search/pain"]
+    assert "Does giving blood hurt?" in draft
+    assert "These are questions about giving blood." in draft
+    assert "- How long does it take? (whole-visit, needle-in-arm, first-time, waiting)" in draft
+    check = next(prompt for id_, prompt in prompts.items() if id_.startswith("check/"))
+    assert "- pain: Does giving blood hurt? (needle, fainting, bruise, fear-of-needles)" in check
+    assert not any(voice in check for voice in ("plain", "search"))
+
+
+def test_the_table_takes_decisions_and_refuses_what_it_does_not_know(catalog: Path, tmp_path: Path) -> None:
+    drafted(catalog, work := tmp_path / "work")
+    sheet = tmp_path / "queue.csv"
+    author("review", "--out", work, "--catalog", catalog, "--sheet", sheet)
+    rows = list(csv.DictReader(sheet.read_text(encoding="utf-8-sig").splitlines()))
+    assert [row["decision"] for row in rows] == ["accept"] * 3 + [""] * 2
+
+    def decide(**values: str) -> Path:
+        tennis = next(row for row in rows if "tennis" in row["text"])
+        changed = [{**row, **(values if row is tennis else {})} for row in rows]
+        with sheet.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
+            writer.writeheader()
+            writer.writerows(changed)
+        return sheet
+
+    for wrong, said in (
+        ({"decision": "yes"}, "'yes' is no decision. Write accept, move, drop"),
+        ({"decision": "move", "pair": "nowhere"}, "there is no pair 'nowhere'"),
+        ({"decision": "move"}, "move to where?"),
+    ):
+        refused = author("review", "--out", work, "--catalog", catalog, "--decided", decide(**wrong))
+        assert refused.exit_code == 2
+        assert said in refused.output
+    taken = author(
+        "review", "--out", work, "--catalog", catalog, "--decided", decide(decision="move", pair="afterwards")
+    )
+    assert "Decisions: 3 accept, 1 move, 1 waiting." in taken.stdout
+    assert [each.text for each in load_catalog(catalog, "en").pair("afterwards").variants] == [
+        "May I play tennis right after it?"
+    ]
+
+
+def test_what_is_kept_out_is_rejected_and_a_draft_that_never_came_is_done_without(
+    catalog: Path, tmp_path: Path
+) -> None:
+    (kept_out := tmp_path / "suite.jsonl").write_text('{"text": "Blue arm - how long?"}\n', encoding="utf-8")
+    work = tmp_path / "work"
+    pairs = ("--catalog", catalog, "--lang", "en", *VOICES, "--pairs", "pain,duration")
+    asked = ("variants", *pairs, "--out", work, "--keep-out", kept_out)
+    assert author(*asked).exit_code == 1
+    answers = tmp_path / "answers.jsonl"
+    answer_waiting(work, reply, answers)
+    lines = [line for line in answers.read_text(encoding="utf-8").splitlines() if "search/duration" not in line]
+    answers.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    waits = author(*asked, "--answers", answers)
+    assert waits.exit_code == 1
+    assert "1 prompt in" in waits.stdout
+    assert author(*asked, "--allow-short").exit_code == 1  # the check waits now
+    answer_waiting(work, reply, answers)
+    done = author(*asked, "--allow-short", "--answers", answers)
+
+    assert done.exit_code == 0, done.output
+    assert "Done without 1 prompt that nobody answered." in done.stdout
+    assert "1 kept out" in done.stdout
+
+
+def test_bad_input_is_refused_in_one_line(catalog: Path, tmp_path: Path) -> None:
+    base = ("variants", "--catalog", catalog, "--lang", "en", "--out", tmp_path / "work")
+    for more, said in (
+        (("--voices", "nobody"), "There is no voice 'nobody' for variants"),
+        (("--pairs", "nothing"), "There is no pair 'nothing'"),
+        (("--lang", "fr"), "has no language 'fr'"),
+        (("--vignette", "all"), "`--vignette` says who asks calibration questions"),
+        (("--voices-file", tmp_path / "no.yaml"), "holds no voices"),
+    ):
+        refused = author(*base, *more)
+        assert refused.exit_code == 2, refused.output
+        assert said in refused.output.replace("\n", " ")
+    (tmp_path / "empty").mkdir()
+    assert "holds no work" in author("review", "--out", tmp_path / "empty", "--catalog", catalog).output
+
+
+def test_each_shipped_language_has_voices_enough_that_share_no_name() -> None:
+    for language in ("de", "en"):
+        writing, held_out = load_voices(language, "variants"), load_voices(language, "calibration")
+
+        assert len(writing) >= 16
+        assert len(held_out) >= 6
+        assert not {voice.id for voice in writing} & {voice.id for voice in held_out}
+        assert len({voice.impersonation for voice in (*writing, *held_out)}) == len(writing) + len(held_out)
+
+
+def test_the_learning_curve_rises_between_its_points() -> None:
+    curve = load_curve()
+    read = [curve.at(variants) for variants in (0, 3, 5, 7, 25, 60, 240, 1000)]
+
+    assert read == sorted(read)
+    assert read[0] == curve.points[0]
+    assert read[-1] == read[-2]
+
+
+def test_additions_keep_the_files_formats_and_refuse_a_pair_that_is_not_there(catalog: Path) -> None:
+    one = Addition("pain", "how\tbad is it", "irish", stratum="low-health-literacy", also=("pain", "afterwards"))
+
+    assert add_calibration(catalog, "en", [one, one]) == 1
+    assert add_near_misses(catalog, "en", [one]) == 1
+    assert add_near_misses(catalog, "en", [one]) == 0
+    loaded = load_catalog(catalog, "en")
+    assert (loaded.calibration[0].also, loaded.calibration[0].stratum) == (("afterwards",), "low-health-literacy")
+    assert (loaded.near_misses[0].author, loaded.near_misses[0].text) == ("irish", "how bad is it")
+    with pytest.raises(BadData, match="no pair 'gone'"):
+        add_variants(catalog, "en", [Addition("gone", "is it there?", "irish")])
