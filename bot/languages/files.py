@@ -92,7 +92,7 @@ def packaged() -> tuple[str, ...]:
 
 
 def known() -> tuple[str, ...]:
-    """Return the languages that patients can be talked to in: those that always are, then further ones that are open."""
+    """Return the languages that patients can be talked to in: those that always are, then further ones."""
     return (*packaged(), *_READ.files)
 
 

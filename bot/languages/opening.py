@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.errors import BadData
-from bot.languages.files import FILES, SHIPPED, add, changed, further, known, no_file
+from bot.languages.files import FILES, add, changed, further, known, no_file
 
 log = logging.getLogger("klartext")
 

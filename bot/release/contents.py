@@ -28,7 +28,8 @@ from bot.catalog.approval import (
     sentences_subject,
     site_subject,
 )
-from bot.catalog.catalog import Catalog, Country, language_files, load_catalog, read_yaml
+from bot.catalog.catalog import Catalog, language_files, load_catalog, read_yaml
+from bot.catalog.countries import Country
 from bot.catalog.exam import EXAM_FILE, load_exam
 from bot.catalog.fhir_files import migrations_beside, read_json
 from bot.catalog.look import Namespaces, read_logo

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from bot import Assistant
-from bot.catalog.catalog import COUNTRIES, Country
+from bot.catalog.countries import COUNTRIES, LINES, Country
 from bot.errors import GuardViolation
 from bot.ports import Channel
-from bot.sentences.emergency_texts import LINES, helplines, numbers, sentences
+from bot.sentences.emergency_texts import helplines, numbers, sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS, NEUTRAL_PHRASES
 from bot.sentences.reply import SENTENCES, Content, Interface, Place, Reply, guard, interface, worded
 from bot.sentences.spelling import released, swiss
