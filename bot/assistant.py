@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from bot import wiring
 from bot.batching import Together
-from bot.catalog.catalog import Catalog, Country, language_files, locate
+from bot.catalog.catalog import Catalog, language_files, locate
+from bot.catalog.countries import Country
 from bot.catalog.exam import open_exam
 from bot.catalog.site import Site, open_site
 from bot.errors import BadData

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import platformdirs
 
-from bot.catalog.catalog import COUNTRIES, Country
+from bot.catalog.countries import COUNTRIES, Country
 from bot.editorial.identity import StaffLogin
 from bot.errors import Unreachable, UserFixable
 from bot.ports import Cutoffs

@@ -18,7 +18,7 @@ import httpx
 import pytest
 import yaml
 
-from bot.catalog.catalog import COUNTRIES
+from bot.catalog.countries import COUNTRIES
 from bot.sentences.emergency_texts import numbers
 from tests.conftest import Run
 from tests.nginx import Nginx, running_nginx

@@ -16,20 +16,18 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from bot.catalog.countries import Country
 from bot.catalog.edge import Author, Edge
 from bot.catalog.quiz import Quiz
 from bot.errors import BadCatalog, BadData, Finding
 from bot.resources import data_folder
 
 Status = Literal["draft", "reviewed", "approved"]
-# Countries whose patients may be given texts of their own.
-Country = Literal["AT", "CH", "DE", "GB"]
-COUNTRIES: tuple[Country, ...] = get_args(Country)
 
 
 class Loader(yaml.CSafeLoader):

@@ -27,7 +27,7 @@ from bot.interview.values.primitives import problem_with
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.filling import Given, Shown, Waiting
 from bot.interview_wiring import for_terminology, with_value_sets
-from bot.languages.files import in_folder, known
+from bot.languages.files import further, known
 from bot.languages.opening import open_languages
 from bot.matching.red_flags import load_red_flags
 from bot.resources import data_folder
@@ -375,7 +375,7 @@ def _language(form: Form, wanted: str | None, folder: Path | None) -> str:
         open_languages(folder, [wanted])
         return wanted
     spoken = [tag.partition("-")[0].lower() for tag in form.languages]
-    there = [*known(), *(in_folder(folder) if folder is not None else ())]
+    there = [*known(), *further(folder, spoken)]
     language = next((tag for tag in spoken if tag in there), "en")
     open_languages(folder, [language])
     return language

@@ -11,8 +11,8 @@ import typer
 from bot.catalog.catalog import language_files
 from bot.errors import BadData, Finding, UserFixable, friendly_errors
 from bot.languages.check import problems_of
-from bot.languages.files import FILES, add, changed, in_folder, is_code, no_file, packaged
-from bot.languages.skeleton import write_skeleton
+from bot.languages.files import FILES, SHIPPED, add, changed, further, in_folder, is_code, no_file, packaged
+from bot.languages.skeleton import copy_shipped, write_skeleton
 
 
 def language(
@@ -24,6 +24,9 @@ def language(
     with friendly_errors():
         if not is_code(code):
             raise BadData(f"{code!r} is no language. Write its two letters (ISO 639-1), such as fr.")
+        copied = copy_shipped(code, folder)
+        for name in copied:
+            print(f"{folder / code / name}: written, as it is shipped")
         written = write_skeleton(code, folder)
         for name in written:
             print(f"{folder / code / name}: written; fill it in")
@@ -43,20 +46,21 @@ def language(
 
 
 def lint_languages(catalog: Path, folder: Path | None) -> Iterator[Finding]:
-    """Yield what is wrong with the languages of a catalog that are the site's own; complete ones are then spoken.
+    """Yield what is wrong with a catalog's further languages; complete ones are then spoken.
 
     `folder`: with a folder for each language; None: there is none.
     """
-    files = in_folder(folder) if folder is not None else {}
-    for code, path in language_files(catalog).items():
+    spoken = language_files(catalog)
+    files = further(folder, spoken)
+    for code, path in spoken.items():
         if code in packaged():
             continue
-        if folder is None or code not in files:
+        if code not in files:
             yield Finding(path, 0, "", no_file(code, "language.yaml"), "", "error", "language")
             continue
         problems = list(problems_of(code, files[code]))
         for line in problems:
             name, _, problem = line.partition(": ")
-            yield Finding(folder / name, 0, "", problem, "", "error", "language")
+            yield Finding((folder or SHIPPED) / name, 0, "", problem, "", "error", "language")
         if not problems:
             add(changed({code: files[code]}))

@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from bot.catalog.approval import pair_subject
-from bot.catalog.catalog import COUNTRIES, Catalog, CountryText, Extract, Pair, Review, Source, Variant
+from bot.catalog.catalog import Catalog, CountryText, Extract, Pair, Review, Source, Variant
+from bot.catalog.countries import COUNTRIES
 from bot.catalog.edge import Author
 from bot.catalog.quiz import Quiz
 

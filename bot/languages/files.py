@@ -1,8 +1,9 @@
 """The files that a language consists of: of the package, or of a site's folder, under the same names.
 
-`klartext` brings German and English; a site's folder (`KLARTEXT_LANGUAGES`) may hold more, each in a folder of its own
-(`fr/interface.yaml`). Whoever needs words or sentences asks here, so that no room knows where they come from. A site's
-folder is read once, whole: nothing is read from the disk after that.
+German and English are always known. Further languages are a folder each (`fr/interface.yaml`): those that `klartext`
+ships (`shipped/`), and those of a site's folder (`KLARTEXT_LANGUAGES`), which stand in place of shipped ones. They are
+opened for a catalog that has them and cost nothing until then. Whoever needs words or sentences asks here, so that no
+room knows where they come from. A folder is read once, whole: nothing is read from the disk after that.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import csv
 import hashlib
 import io
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -69,11 +70,12 @@ FILES: Mapping[str, File] = {
     "difficult_words.yaml": File("catalog/difficult_words/{}.yaml", "one", False, "Words that easy answers avoid."),
 }
 _PACKAGE = Path(__file__).resolve().parents[1]
+SHIPPED = _PACKAGE / "languages" / "shipped"
 
 
 @dataclass
 class _Read:
-    """What was read of sites' folders: files by language and name, and how often that changed."""
+    """The further languages that are open: files by language and name, and how often that changed."""
 
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     changes: dict[str, int] = field(default_factory=dict)
@@ -85,12 +87,12 @@ _READ = _Read()
 
 @lru_cache(maxsize=1)
 def packaged() -> tuple[str, ...]:
-    """Return the languages that the package brings."""
+    """Return the languages that are always known."""
     return tuple(_document(_PACKAGE / FILES["language.yaml"].at))
 
 
 def known() -> tuple[str, ...]:
-    """Return the languages that patients can be talked to in: the package's, then those of a site's folder."""
+    """Return the languages that patients can be talked to in: those that always are, then further ones."""
     return (*packaged(), *_READ.files)
 
 
@@ -100,7 +102,7 @@ def changed(files: Mapping[str, Mapping[str, bytes]]) -> dict[str, Mapping[str, 
 
 
 def add(files: Mapping[str, Mapping[str, bytes]]) -> None:
-    """Take languages of a site's folder; from now on they are spoken as they are here."""
+    """Open further languages; from now on they are spoken as they are here."""
     with _READ.lock:
         for code, own in files.items():
             _READ.files[code] = dict(own)
@@ -108,11 +110,38 @@ def add(files: Mapping[str, Mapping[str, bytes]]) -> None:
 
 
 def forget(*codes: str) -> None:
-    """Let go of languages of a site's folder; none named: of all."""
+    """Close further languages; none named: all."""
     with _READ.lock:
         for code in codes or tuple(_READ.files):
             _READ.files.pop(code, None)
             _READ.changes[code] = _READ.changes.get(code, 0) + 1
+
+
+@lru_cache(maxsize=1)
+def shipped() -> tuple[str, ...]:
+    """Return the further languages that the package brings, which are opened only where a catalog has them."""
+    return tuple(sorted(place.name for place in SHIPPED.iterdir() if is_code(place.name)))
+
+
+def further(folder: Path | None, wanted: Collection[str]) -> dict[str, dict[str, bytes]]:
+    """Return the files of those wanted languages that are not always known: the site's own, else the shipped ones.
+
+    A language is taken whole from one place: files of the two are never mixed.
+
+    Args:
+        folder: The site's, with a folder for each language; None: there is none.
+        wanted: Codes; those that nobody has are left out.
+
+    Raises:
+        BadData: The folder cannot be read, or holds a language that is always known.
+    """
+    own = in_folder(folder) if folder is not None else {}
+    left = [code for code in shipped() if code in wanted and code not in own]
+    return {**{code: own[code] for code in own if code in wanted}, **{code: _files_in(SHIPPED / code) for code in left}}
+
+
+def _files_in(place: Path) -> dict[str, bytes]:
+    return {name: (place / name).read_bytes() for name in FILES if (place / name).is_file()}
 
 
 def in_folder(folder: Path) -> dict[str, dict[str, bytes]]:
@@ -123,10 +152,7 @@ def in_folder(folder: Path) -> dict[str, dict[str, bytes]]:
     """
     try:
         places = sorted(each for each in folder.iterdir() if each.is_dir() and is_code(each.name))
-        found = {
-            place.name: {name: (place / name).read_bytes() for name in FILES if (place / name).is_file()}
-            for place in places
-        }
+        found = {place.name: _files_in(place) for place in places}
     except OSError as error:
         raise BadData(
             f"The folder of languages {str(folder)!r} cannot be read ({error.strerror}). KLARTEXT_LANGUAGES names one "
@@ -221,8 +247,9 @@ def parse(raw: bytes, called: str) -> Any:
 def no_file(language: str, name: str) -> str:
     """Return what is said of a file that a language must have, and has not."""
     if language not in known():
+        there = dict.fromkeys((*known(), *shipped()))
         return (
-            f"There is no language {language!r} (there are {', '.join(known())}). Write its files with `klartext qa "
+            f"There is no language {language!r} (there are {', '.join(there)}). Write its files with `klartext qa "
             f"language {language} FOLDER`, and set KLARTEXT_LANGUAGES=FOLDER; or remove the catalog's "
             f"{language}.yaml."
         )

@@ -1,4 +1,4 @@
-"""Take the languages that a catalog speaks from a site's folder, or say in one line why not."""
+"""Open the languages that a catalog speaks, of a site's folder or shipped ones, or say in one line why not."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.errors import BadData
-from bot.languages.files import FILES, add, changed, in_folder, known, no_file
+from bot.languages.files import FILES, add, changed, further, known, no_file
 
 log = logging.getLogger("klartext")
 
 
 def open_languages(folder: Path | None, wanted: Sequence[str]) -> None:
-    """Take the languages that are wanted from a site's folder, if the package does not have them.
+    """Open the languages that are wanted and not always known: those of a site's folder, else shipped ones.
 
     Args:
         folder: With a folder for each language; None: there is none.
@@ -22,8 +22,7 @@ def open_languages(folder: Path | None, wanted: Sequence[str]) -> None:
     Raises:
         BadData: There is no such language, or it is not complete.
     """
-    found = in_folder(folder) if folder is not None else {}
-    new = changed({code: own for code, own in found.items() if code in wanted})
+    new = changed(further(folder, wanted))
     if new:
         from bot.languages.check import problems_of  # it loads the interview, and most installations need no check
     for code, own in new.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shutil import copytree
 from textwrap import wrap
 from typing import Any
 
@@ -11,7 +12,7 @@ import yaml
 
 from bot.errors import BadData
 from bot.languages.check import SPECIAL, expected, has_own_keys
-from bot.languages.files import FILES, load, packaged
+from bot.languages.files import FILES, SHIPPED, load, packaged, shipped
 from bot.matching.red_flags import FLAGS
 
 WIDTH = 110
@@ -21,6 +22,28 @@ _HEAD = """\
 # SAMPLE UNTIL A CLINICIAN HAS APPROVED IT. Above each key stands the English text; {{slots}} stay as they are.
 # Who has no word for something in a list of words writes "", or [].
 """
+
+
+def copy_shipped(code: str, folder: Path) -> list[str]:
+    """Copy a language that is shipped, for a site to change it; return the names of its files.
+
+    Nothing is copied beside what a site has begun: a language is taken whole from one place.
+
+    Raises:
+        BadData: The folder cannot be written.
+    """
+    place = folder / code
+    if code not in shipped() or place.exists():
+        return []
+    try:
+        copytree(SHIPPED / code, place)
+    except OSError as error:
+        raise _unwritable(place, error) from None
+    return sorted(path.name for path in place.iterdir())
+
+
+def _unwritable(place: Path, error: OSError) -> BadData:
+    return BadData(f"{place} cannot be written ({error.strerror}). Choose another folder.")
 
 
 def write_skeleton(code: str, folder: Path) -> list[str]:
@@ -41,7 +64,7 @@ def write_skeleton(code: str, folder: Path) -> list[str]:
             (place / name).write_text(_HEAD.format(about=file.about, code=code) + "\n".join(body) + "\n", "utf-8")
             written.append(name)
     except OSError as error:
-        raise BadData(f"{place} cannot be written ({error.strerror}). Choose another folder.") from None
+        raise _unwritable(place, error) from None
     return written
 
 

@@ -183,6 +183,9 @@ def _spelled_out(text: str, speller: Speller) -> str:
         pieces = words(run[0])
         if sum(len(piece) == 1 for piece in pieces) * 2 < len(pieces):
             return run[0]
+        # Some languages have many words of one letter: "il y a 6 ans".
+        if all(piece in speller.counts or piece.isdigit() for piece in pieces):
+            return run[0]
         return speller.split("".join(pieces))
 
     return _SPELLED.sub(together, text)

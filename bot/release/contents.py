@@ -28,7 +28,8 @@ from bot.catalog.approval import (
     sentences_subject,
     site_subject,
 )
-from bot.catalog.catalog import Catalog, Country, language_files, load_catalog, read_yaml
+from bot.catalog.catalog import Catalog, language_files, load_catalog, read_yaml
+from bot.catalog.countries import Country
 from bot.catalog.exam import EXAM_FILE, load_exam
 from bot.catalog.fhir_files import migrations_beside, read_json
 from bot.catalog.look import Namespaces, read_logo
@@ -36,7 +37,7 @@ from bot.catalog.site import namespaces_of, open_site
 from bot.catalog.topics import topic_names
 from bot.errors import BadData, Finding
 from bot.interview.values.fhir_json import JsonObject, as_object
-from bot.languages.files import add, changed, in_folder
+from bot.languages.files import add, changed, further
 from bot.resources import data_folder
 from bot.sentences.page_texts import page_texts
 from bot.sentences.wording import Wording, said_abroad, wording_of
@@ -71,7 +72,7 @@ class Contents:
         wording: The program's own sentences, as they speak of this exam.
         pages: What the page says, by language and by a name for each text.
         namespaces: Of what is handed over.
-        languages: Those of the exam that are the site's own: their files, by name.
+        languages: Those of the exam that are not always known, the site's own or shipped: their files, by name.
         approvals: Of all of it.
     """
 
@@ -110,7 +111,7 @@ class Contents:
             if path.is_file()
         }
         catalogs = {language: load_catalog(folder, language) for language in language_files(folder)}
-        own = {code: each for code, each in in_folder(languages).items() if code in catalogs} if languages else {}
+        own = further(languages, catalogs)
         add(changed(own))
         files |= {f"{LANGUAGES}/{code}/{name}": raw for code, each in own.items() for name, raw in each.items()}
         said = None

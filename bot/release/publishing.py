@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from bot.catalog.approval import SPOKEN, Approvals, IsOurs, person_key
-from bot.catalog.catalog import Country
+from bot.catalog.countries import Country
 from bot.catalog.lint import lint
 from bot.catalog.near_ids import as_typed, nearest
 from bot.catalog.site import in_zone

@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol
 
 from bot.catalog.approval import FOREIGN, LANGUAGE, PAGE, SENTENCES, SITE, Approvals, Signed, pair_subject
-from bot.catalog.catalog import Catalog, Country, Pair
+from bot.catalog.catalog import Catalog, Pair
+from bot.catalog.countries import Country
 from bot.catalog.exam import load_exam
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump

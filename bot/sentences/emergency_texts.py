@@ -7,26 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.catalog.catalog import Country
+from bot.catalog.countries import LINES, Country
 from bot.languages.files import cached, load
 
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Telephone numbers, as they are said."""
-
-    emergency: str
-    poison: str
-    counsel: tuple[str, ...]
-    listening: str  # who answers there
-
-
-LINES: Mapping[Country, Lines] = {
-    "AT": Lines("144", "01 406 43 43", ("142",), "TelefonSeelsorge"),
-    "CH": Lines("144", "145", ("143",), "Die Dargebotene Hand"),
-    "DE": Lines("112", "030 19240", ("0800 111 0 111", "116 123"), "TelefonSeelsorge"),
-    "GB": Lines("999", "111", ("116 123",), "Samaritans"),
-}
 # Sentences that name further lines.
 _OF_POISON, _OF_LISTENING = ("urgent_overdose",), ("urgent_overdose", "urgent_suicide", "calmed_harm")
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
+from bot.catalog.countries import LINES
 from bot.languages.files import Live, known, load
-from bot.sentences.emergency_texts import LINES
 
 # Keys of the sentences; those of a country end in its code (`foreign_ch`), as elsewhere.
 URGENT = "foreign_urgent"

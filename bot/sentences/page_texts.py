@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.catalog.countries import LINES
 from bot.interview.reading.vocabulary import words_for
 from bot.languages.files import load
-from bot.sentences.emergency_texts import LINES, listening, naming
+from bot.sentences.emergency_texts import listening, naming
 
 
 def page_labels(language: str) -> dict[str, str]:

@@ -15,7 +15,8 @@ from itertools import pairwise
 from string import Formatter
 from typing import Any, Literal, get_args
 
-from bot.catalog.catalog import Catalog, Country, Extract, Pair
+from bot.catalog.catalog import Catalog, Extract, Pair
+from bot.catalog.countries import Country
 from bot.catalog.quiz import Quiz
 from bot.catalog.site import Fact, Site
 from bot.errors import BadData, GuardViolation

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from bot.catalog.catalog import Catalog, Country, Pair
+from bot.catalog.catalog import Catalog, Pair
+from bot.catalog.countries import Country
 from bot.catalog.quiz import Quiz
 
 

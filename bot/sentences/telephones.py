@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 
 from bot.catalog.amounts import telephones
+from bot.catalog.countries import LINES
 from bot.languages.files import cached
-from bot.sentences.emergency_texts import LINES, out_of_hours
+from bot.sentences.emergency_texts import out_of_hours
 
 # Of the countries that the program speaks of; a number may stand with it or without.
-_COUNTRY = re.compile(r"^(?:00)?(?:41|43|44|49)(?=\d{6})")
+_COUNTRY = re.compile(rf"^(?:00)?(?:{'|'.join(lines.dialled for lines in LINES.values())})(?=\d{{6}})")
 
 
 def strange_telephones(text: str, language: str, known: Iterable[str]) -> list[str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.catalog.catalog import Country
+from bot.catalog.countries import LINES, Country
 from bot.catalog.exam import Exam
 from bot.catalog.site import Site
 from bot.languages.files import Live, known, packaged
-from bot.sentences.emergency_texts import LINES, sentences
+from bot.sentences.emergency_texts import sentences
 from bot.sentences.foreign_texts import URGENT, foreign_key, foreign_texts
 from bot.sentences.interface_texts import NEUTRAL_PHRASES, fixed_texts
 from bot.sentences.spelling import swiss

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from bot.catalog.catalog import Country
+from bot.catalog.countries import Country
 from bot.errors import CallRefused, Erased, NoSuchChoice, Reused, Unreachable
 from bot.languages.files import known
 from bot.sentences.reply import emergency_notice

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from bot.catalog.catalog import Country
+from bot.catalog.countries import Country
 from bot.catalog.quiz import QuizStep, Quizzed
 from bot.matching.complaints import Urgency
 from bot.ports import FlagReason, StoredConversation, StoredFlag

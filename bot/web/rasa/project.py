@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from bot.catalog.catalog import Country, Pair
+from bot.catalog.catalog import Pair
+from bot.catalog.countries import Country
 from bot.catalog.exchange.rasa import unwritable
 from bot.catalog.site import Site
 from bot.errors import BadData, UserFixable

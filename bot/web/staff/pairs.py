@@ -10,7 +10,8 @@ from http import HTTPStatus
 
 from starlette.responses import JSONResponse, Response
 
-from bot.catalog.catalog import COUNTRIES, Pair, pair_hash
+from bot.catalog.catalog import Pair, pair_hash
+from bot.catalog.countries import COUNTRIES
 from bot.catalog.exchange.tables import for_excel
 from bot.catalog.quiz import Quiz
 from bot.editorial.candidate import Candidate, Stage

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from bot import Catalog
-from bot.catalog.catalog import Country, CountryText, Pair, Source
+from bot.catalog.catalog import CountryText, Pair, Source
+from bot.catalog.countries import Country
 from bot.text import NearCopies
 from harness.commands.options import read_list
 from harness.patients.suites import load_suite

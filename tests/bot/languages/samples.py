@@ -1,4 +1,7 @@
-"""The French sample: a language of a site's folder, and a catalog of three pairs that has it beside German."""
+"""A language of a site's folder, and a catalog of three pairs that has it beside German.
+
+It is a small French of its own: what a site has stands in place of the French that is shipped.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,14 @@ def only_french(folder: Path) -> Path:
     (folder / "thorax").mkdir(parents=True)
     shutil.copy(THORAX / "fr.yaml", folder / "thorax" / "fr.yaml")
     return folder / "thorax"
+
+
+def nobodys(folder: Path) -> Path:
+    """Return a catalog in a language that nobody wrote."""
+    place = folder / "nobodys"
+    place.mkdir()
+    shutil.copy(THORAX / "fr.yaml", place / "it.yaml")
+    return place
 
 
 def as_a_sites(language: str) -> dict[str, bytes]:

@@ -46,7 +46,7 @@ SPOILT = [
     ("interface.yaml", r"^thanks:", "\tthanks:", "this is no YAML in UTF-8."),
     ("emergency.yaml", r"^  urgent_suicide: >-$", "  urgent_sad: >-", "`sentences.urgent_suicide` is missing."),
     ("emergency.yaml", r"^  CH: le service.*$", "", "`out_of_hours.CH` is missing."),
-    ("emergency.yaml", r"Suisse\}", "Suisse, FR: France}", "`countries` has FR; known are AT, CH, DE, GB."),
+    ("emergency.yaml", r"Suisse\}", "Suisse, IT: Italie}", "`countries` has IT; known are AT, BE, CH, DE, FR, GB."),
     ("page.yaml", r"^skip: .*$", "", "`skip` is missing. English: Skip to content"),
     ("language.yaml", r"^commands: .*$", "commands: [/english]", "`commands` has /english, which means another language."),
     ("language.yaml", r"^commands: .*$", "commands: [français]", "`commands` are single words behind a slash"),
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_used_is_refused(wanted: str, tmp_path: Path) ->
         (folder / "de").mkdir()
 
     with pytest.raises(
-        BadData, match=r"There is no language 'it' \(there are de, en\)|'de' is a language of the program"
+        BadData, match=r"There is no language 'it' \(there are de, en, fr\)|'de' is a language of the program"
     ):
         open_languages(folder, [wanted])
     with pytest.raises(BadData, match="cannot be read"):

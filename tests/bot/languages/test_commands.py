@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from bot.languages.files import FILES
-from tests.bot.languages.samples import LANGUAGES, copied, only_french, said
+from tests.bot.languages.samples import LANGUAGES, copied, nobodys, only_french, said
 
 TINY = {
     "resourceType": "Questionnaire",
@@ -92,12 +92,12 @@ def test_lint_checks_the_language_beside_the_catalog(tmp_path: Path) -> None:
     catalog, folder = only_french(tmp_path), copied(tmp_path)
     (folder / "fr" / "emergency.yaml").unlink()
 
-    unknown = run("qa", "lint", catalog, data=tmp_path)
+    unknown = run("qa", "lint", nobodys(tmp_path), data=tmp_path)
     spoilt = run("qa", "lint", catalog, data=tmp_path, languages=folder)
     sound = run("qa", "lint", catalog, data=tmp_path, languages=LANGUAGES)
 
     assert unknown.returncode == spoilt.returncode == 1
-    assert "error: There is no language 'fr'" in unknown.stdout
+    assert "error: There is no language 'it'" in unknown.stdout
     assert f"{folder}/fr/emergency.yaml: error: the file is missing." in spoilt.stdout
     assert "language" not in sound.stdout.replace(str(tmp_path), "")
     assert "below 70" in sound.stdout  # by the French formula and what it asks for
@@ -114,7 +114,7 @@ def test_questions_are_answered_in_french_and_another_language_is_refused(tmp_pa
     refused = run(
         "answer", "--lang", "it", "--catalog", catalog, data=tmp_path / "data", languages=LANGUAGES, given="x\n"
     )
-    unset = run("answer", "--catalog", catalog, data=tmp_path / "data", given="x\n")
+    unset = run("answer", "--catalog", nobodys(tmp_path), data=tmp_path / "data", given="x\n")
 
     pain, air = (json.loads(line) for line in done.stdout.splitlines())
     assert (pain["lang"], pain["decision"], pain["pair_id"]) == ("fr", "answered", "pain")
@@ -122,7 +122,7 @@ def test_questions_are_answered_in_french_and_another_language_is_refused(tmp_pa
     assert done.stderr.count("language fr: without") == 1
     assert refused.returncode == unset.returncode == 2
     assert "This catalog has no language 'it' (it has fr)" in refused.stderr
-    assert unset.stderr.startswith("klartext: There is no language 'fr' (there are de, en).")
+    assert unset.stderr.startswith("klartext: There is no language 'it' (there are de, en, fr).")
     assert len(unset.stderr.splitlines()) == 1
 
 
@@ -169,3 +169,16 @@ def test_an_interview_in_a_language_that_nobody_wrote_is_refused(tmp_path: Path)
 
     assert (done.returncode, response) == (2, None)
     assert "There is no language 'it' (there are de, en" in done.stderr
+
+
+def test_a_shipped_language_is_copied_whole_to_be_changed_and_nothing_is_put_beside_what_is_there(
+    tmp_path: Path,
+) -> None:
+    first = run("qa", "language", "fr", tmp_path / "languages", data=tmp_path)
+    place = tmp_path / "languages" / "fr"
+    (place / "health.tsv").unlink()
+    again = run("qa", "language", "fr", tmp_path / "languages", data=tmp_path)
+
+    assert first.returncode == again.returncode == 0, first.stderr + again.stderr
+    assert f"{place / 'page.yaml'}: written, as it is shipped" in first.stdout.splitlines()
+    assert again.stdout == f"{place}: complete, without health.tsv\n"

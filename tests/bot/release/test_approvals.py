@@ -19,7 +19,7 @@ from bot.catalog.approval import (
     person_key,
     write_approvals,
 )
-from bot.catalog.catalog import Country
+from bot.catalog.countries import Country
 from bot.errors import BadData, UserFixable
 from bot.release.contents import Contents
 from bot.release.release import make_manifest

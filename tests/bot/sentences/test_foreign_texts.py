@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 import bot.matching.foreign as recognition
+from bot.catalog.countries import LINES
 from bot.errors import GuardViolation
-from bot.sentences.emergency_texts import LINES
 from bot.sentences.foreign_texts import FOREIGN_TEXTS, RIGHT_TO_LEFT, URGENT, foreign_key, written_in
 from bot.sentences.reply import Place, Reply, foreign_sentence, guard, interface, read_reply, worded, write_reply
 
