@@ -29,10 +29,12 @@ class Wording:
     Attributes:
         sentences: All sentences, by language and key; of the languages that no catalog has, just a few.
         phrases: What stands in them of the exam, by language and name.
+        exam: Where the phrases are from; None: they name no exam.
     """
 
     sentences: Mapping[str, Mapping[str, str]]
     phrases: Mapping[str, Mapping[str, str]]
+    exam: Exam | None = None
 
     @property
     def ways_out(self) -> frozenset[str]:
@@ -51,7 +53,7 @@ def wording_of(exam: Exam | None, spoken: Sequence[str] = ()) -> Wording:
     about = {language: said["about"] for language, said in own.items() if "about" in said}
     foreign = foreign_texts(about | dict(exam.abroad) if exam is not None else {}, languages)
     said = {language: {**_all(language, phrases[language]), **foreign.get(language, {})} for language in phrases}
-    return Wording({**foreign, **said}, phrases)
+    return Wording({**foreign, **said}, phrases, exam)
 
 
 def said_abroad(wording: Wording, spoken: Sequence[str]) -> dict[str, str]:
