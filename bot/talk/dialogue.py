@@ -120,6 +120,8 @@ class State:
         times: How often in a row a reply began with it.
         writes: Whether the patient cannot telephone.
         check: How far checking explanations is.
+        pending: What was asked before it was known which exam the conversation is about.
+        ruled_out: Whether that raised an alarm, and the patient has called it off.
     """
 
     language: str
@@ -142,6 +144,8 @@ class State:
     times: int = 0
     writes: bool = False
     check: Check = NO_CHECK
+    pending: str = ""
+    ruled_out: bool = False
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.

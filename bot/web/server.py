@@ -29,8 +29,8 @@ from bot.release.in_force import ChatState
 from bot.release.stops import Stop
 from bot.sentences.reply import Entry
 from bot.settings import Settings
+from bot.talk.exams import Serving as Serves
 from bot.talk.reception import Reception
-from bot.talk.reception import Serving as Serves
 from bot.web import logs
 from bot.web.app import Service, build_app, console_alone
 from bot.web.background import Background, Telling

@@ -25,7 +25,8 @@ from bot.sentences.reply import SENTENCES
 from bot.sentences.wording import NEUTRAL
 from bot.settings import Settings
 from bot.talk.conversation import Message, Taken
-from bot.talk.reception import Reception, Serving
+from bot.talk.exams import Serving
+from bot.talk.reception import Reception
 from bot.testing import HashEncoder
 from bot.web.app import Service, build_app
 from bot.web.background import Telling, _keep_up
