@@ -102,12 +102,14 @@ class PendingLaunch:
         state: Names the launch; random.
         verifier: Of PKCE: without it the code is worth nothing.
         nonce: Has to stand in the id token.
+        exam: That it named; empty for none.
     """
 
     issuer: str
     state: str
     verifier: str = field(repr=False)
     nonce: str = field(repr=False)
+    exam: str = ""
 
 
 @dataclass(frozen=True, slots=True)

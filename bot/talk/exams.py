@@ -16,7 +16,7 @@ from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog
 from bot.catalog.site import Site
 from bot.catalog.topics import Topics
-from bot.errors import BadData
+from bot.errors import NoSuchExam
 from bot.interview.manners.listening import WORDS, question_like
 from bot.ports import StoredConversation
 from bot.response import Method, Response
@@ -76,7 +76,7 @@ class Exams:
         return serve(opened.release) if serve is not None and opened is not None else self.undecided()
 
     def begun(self, exam: str | None) -> Serving:
-        """Return what serves a conversation that begins now; raise BadData for an exam that is not served."""
+        """Return what serves a conversation that begins now; raise NoSuchExam for an exam that is not served."""
         if exam is None:
             return self.undecided()
         require_exam(exam, tuple(self.of))
@@ -88,9 +88,9 @@ class Exams:
 
 
 def require_exam(exam: str, served: Sequence[str]) -> None:
-    """Raise BadData for an exam that is not served."""
+    """Raise NoSuchExam for an exam that is not served."""
     if exam not in served:
-        raise BadData(f"There is no exam {exam!r} here. Served are: {', '.join(served)}.")
+        raise NoSuchExam(exam, served)
 
 
 def nobody(assistants: tuple[Assistant, ...]) -> Serving:

@@ -90,6 +90,11 @@ class Reception:
         return own if opened is None or opened.exam in (None, own.exam) else nobody((self.assistant,))
 
     @property
+    def several(self) -> tuple[str, ...]:
+        """The names of the exams, where there are several; else none."""
+        return tuple(self.exams.of) if self.exams is not None else ()
+
+    @property
     def served(self) -> Mapping[str, Assistant]:
         """Who answers conversations that begin now, by exam, in the order in which exams are offered."""
         if self.exams is not None:

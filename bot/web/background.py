@@ -23,6 +23,7 @@ from bot.staff.calls import Tally
 from bot.staff.escalation import Escalation
 from bot.web.audit_watch import AuditWatch
 from bot.web.editions import ByRelease, Editions
+from bot.web.exams import ByExam
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
@@ -98,7 +99,7 @@ class Background:
     def of(
         cls,
         settings: Settings,
-        interviewers: Interviewers | ByRelease,
+        interviewers: Interviewers | ByRelease | ByExam,
         storage: StorageHealth,
         telling: Telling,
         set_up: Mapping[str, str],
@@ -276,7 +277,7 @@ class _Nowhere:
 
 
 def _deliveries(
-    settings: Settings, interviewers: Interviewers | ByRelease, telling: Telling, stopping: threading.Event
+    settings: Settings, interviewers: Interviewers | ByRelease | ByExam, telling: Telling, stopping: threading.Event
 ) -> _Deliveries:
     metrics, now = telling.metrics, telling.now
 

@@ -20,6 +20,7 @@ from bot.talk.dialogue import told_urgency
 # A language of the service; which ones it has, it says with the catalog.
 Language = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 MAX_COMMENT = 1000
+EXAM = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 TURN_ID = r"^[A-Za-z0-9_-]{1,64}$"
 
 
@@ -48,6 +49,11 @@ class NewConversation(In):
     consent: Agreed = Field(description="The patient agreed that the conversation is stored.")
     language: Language | None = Field(None, description="Of the greeting; default: the catalog's first.")
     anonymous: Literal[True] = Field(True, description="The only mode so far: nobody is asked for a name.")
+    exam: str | None = Field(
+        None,
+        pattern=EXAM,
+        description="Its name, of those in `/exams`; left out: where there are several, the patient is asked.",
+    )
     patient: Identifier = Field("", description=f"Pseudonym; no name. {BY_PORTALS}")
     appointment: Identifier = Field("", description=f"As your calendar calls it. {BY_PORTALS}")
     order: Identifier = Field("", description=f"As your order system calls it. {BY_PORTALS}")
@@ -187,7 +193,19 @@ class ConversationView(BaseModel):
         exclude_if=lambda release: release is None,
         description="That answers: `number@hash`; null in sample mode.",
     )
+    exam: str | None = Field(
+        None,
+        exclude_if=lambda exam: exam is None,
+        description="That it is about; left out while the patient has not said so.",
+    )
     welcome: ReplyView
+
+
+class ExamView(BaseModel):
+    """An exam that this service answers questions about."""
+
+    name: str = Field(description="To begin a conversation with.")
+    titles: dict[str, str] = Field(description="What patients are told that it is called, by language.")
 
 
 class StaffLineView(BaseModel):

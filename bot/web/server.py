@@ -29,12 +29,14 @@ from bot.release.in_force import ChatState
 from bot.release.stops import Stop
 from bot.sentences.reply import Entry
 from bot.settings import Settings
+from bot.talk.exams import Exams
 from bot.talk.exams import Serving as Serves
 from bot.talk.reception import Reception
 from bot.web import logs
 from bot.web.app import Service, build_app, console_alone
 from bot.web.background import Background, Telling
 from bot.web.editions import ByRelease, Editions, make_editions, open_edition
+from bot.web.exams import ByExam, exams_of, interviewers_of, open_exams, require_own_forms
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
@@ -73,7 +75,7 @@ class Serving:
 
     host: str
     port: int
-    catalog: str
+    catalogs: Sequence[str]
     data: Path | None
     sample: bool
     questionnaire: Path | None = None
@@ -83,12 +85,17 @@ class Serving:
     language: str = ""
 
     @property
+    def catalog(self) -> str:
+        """The exam, or the first of several: the one that the console edits."""
+        return self.catalogs[0]
+
+    @property
     def flags(self) -> dict[str, str | bool]:
         """What all processes on one database must be started with alike, by name."""
         return {
             "--sample": self.sample,
             "--staff": self.staff,
-            "--catalog": self.catalog,
+            "--catalog": ",".join(self.catalogs),
             "--questionnaire": str(self.questionnaire or ""),
             "--terminology-server": self.terminology_server or "",
             "--lang": self.language,
@@ -109,6 +116,9 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     _share_memory()
     _require_demo_here(serving)
+    require_own_forms(serving.catalogs, serving.questionnaire)
+    if len(serving.catalogs) > 1 and not serving.sample:
+        raise UserFixable("Several exams are served with `--sample` only. Name one `--catalog`, or try the sample.")
     settings = _settings(serving)
     if settings.workers > 1:
         require_shareable(settings, settings.workers)
@@ -206,8 +216,12 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
     logs.count_errors(metrics.logged)
     editions: Editions | None = None
-    interviewers: Interviewers | ByRelease
-    if serving.sample:
+    exams: Exams | None = None
+    interviewers: Interviewers | ByRelease | ByExam
+    if serving.sample and len(serving.catalogs) > 1:
+        opened = open_exams(serving.catalogs, settings, records)
+        edition, exams, interviewers = next(iter(opened.values())), exams_of(opened), interviewers_of(opened, records)
+    elif serving.sample:
         edition = open_edition(serving.catalog, settings, records, sample=True, questionnaire=serving.questionnaire)
         interviewers = edition.interviewers
     else:
@@ -229,12 +243,13 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         topics=edition.topics,
         releases=partial(_serving, editions) if editions is not None else None,
         audit=audit,
+        exams=exams,
     )
     if tracer is not None:
         reception = TracedReception.around(reception, tracer)
 
     def trained() -> Assistant | None:
-        return reception.serving().assistant if service.prepared.is_set() else None
+        return next(iter(reception.served.values())) if service.prepared.is_set() else None
 
     service = Service(
         reception,
@@ -301,8 +316,10 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
 
     def prepare() -> None:
         try:
-            assistant = service.reception.serving().assistant
-            assistant.prepare()
+            exams = service.reception.served
+            assistant = next(iter(exams.values()))
+            for each in exams.values():
+                each.prepare()
             with suppress(KlartextError):  # loads the model: the first patient should not wait for it
                 assistant.encoder.encode(["?"])
             service.prepared.set()
@@ -311,10 +328,12 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
                 worker.ready.set()
             fields: dict[str, object] = {"version": version("klartext"), "workers": service.settings.workers}
             fields |= {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
+            fields |= {"exams": list(exams)} if len(exams) > 1 else {}
             log.info("ready", extra={"fields": fields})
             with suppress(KlartextError):  # a second or two that nobody need wait for, before or after
-                for language in assistant.languages:
-                    assistant.context(language).prepare()
+                for each in exams.values():
+                    for language in each.languages:
+                        each.context(language).prepare()
         except KlartextError as error:
             failed.append(error)
             server.should_exit = True
