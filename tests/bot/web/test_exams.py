@@ -46,6 +46,13 @@ def server(folder: Path, options: list[str]) -> Iterator[Server]:
     running.kill()
 
 
+@pytest.fixture
+def browser(server: Server) -> Iterator[Browser]:
+    found = Browser(server.url)
+    yield found
+    found.client.close()
+
+
 class Patient:
     """Somebody who writes over the API."""
 
@@ -122,17 +129,14 @@ def test_channels_without_memory_ask_too(server: Server) -> None:
     assert any("Mammographie: Was kostet" in bubble["text"] for bubble in say("Mammographie"))
 
 
-def test_the_page_offers_the_exams_as_buttons(server: Server) -> None:
-    browser = Browser(server.url)
-
+def test_the_page_offers_the_exams_as_buttons(browser: Browser) -> None:
     browser.open("/")
     assert {"Mammographie", "MRT", "Das weiß ich nicht"} <= set(browser.labels)
     browser.press("MRT", consent="yes")
     assert "MRT: Was kostet die Untersuchung?" in browser.say("Was kostet die Untersuchung?").text
 
 
-def test_on_the_page_who_does_not_know_is_asked_in_the_chat(server: Server) -> None:
-    browser = Browser(server.url)
+def test_on_the_page_who_does_not_know_is_asked_in_the_chat(browser: Browser) -> None:
     browser.open("/")
 
     browser.press("Das weiß ich nicht", consent="yes")
@@ -141,9 +145,8 @@ def test_on_the_page_who_does_not_know_is_asked_in_the_chat(server: Server) -> N
     assert "Mammographie: Was kostet" in browser.press("Mammographie").text
 
 
-def test_a_link_says_which_exam_it_is(server: Server) -> None:
+def test_a_link_says_which_exam_it_is(browser: Browser) -> None:
     until = datetime.now(UTC) + timedelta(days=1)
-    browser = Browser(server.url)
 
     browser.open("/start/" + seal(invite("P-1", exam="mri", language="de", expires=until), KEY))
     assert "MRT" not in browser.labels
@@ -153,8 +156,10 @@ def test_a_link_says_which_exam_it_is(server: Server) -> None:
     assert browser.answer.status_code == 404
 
 
-def test_after_a_restart_with_other_exams_nobody_goes_on_in_another(server: Server, options: list[str]) -> None:
-    patient, browser = Patient(server, exam="mri"), Browser(server.url)
+def test_after_a_restart_with_other_exams_nobody_goes_on_in_another(
+    server: Server, browser: Browser, options: list[str]
+) -> None:
+    patient = Patient(server, exam="mri")
     patient.say(text="Was kostet die Untersuchung?")
     browser.open("/")
     browser.press("MRT", consent="yes")
