@@ -20,8 +20,8 @@ OWN = {
         "en": ["Do I have to undress?", "bra off?", "take off my top"],
     },
     "mri": {
-        "de": ["Ist die Maschine so laut?", "laut?", "krach", "lärm beim klopfen", "gehörschutz"],
-        "en": ["Is the machine that loud?", "loud?", "noise", "earplugs", "knocking noise"],
+        "de": ["Bekomme ich Ohrstöpsel gegen Lärm?", "laut?", "krach", "lärm beim klopfen", "gehörschutz", "ohrstöpsel"],
+        "en": ["Do I get earplugs against noise?", "loud?", "noise", "earplugs", "knocking noise"],
     },
 }
 

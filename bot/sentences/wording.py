@@ -6,8 +6,8 @@ those of `texts/exam.yaml`, which name no exam.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bot.catalog.catalog import Country
 from bot.catalog.exam import Exam
@@ -93,11 +93,13 @@ class House:
         country: Whose emergency numbers are said; None: those of all.
         site: What may be said of the place; None where that is nothing.
         wording: The sentences of the program, as they speak of the exam in force.
+        others: Of the other exams that are served, what may be shown on demand: answers by pair, of a language.
     """
 
     country: Country | None = None
     site: Site | None = None
     wording: Wording = NEUTRAL
+    others: Mapping[str, Callable[[str], Mapping[str, str]]] = field(default_factory=dict)
 
 
 NO_HOUSE = House()

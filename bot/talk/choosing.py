@@ -20,6 +20,7 @@ from bot.talk.conversation import Conversation, Message, Taken
 from bot.talk.dialogue import MOST_REMINDED, State, emergency, rest_of, way_out
 from bot.talk.exams import Undecided
 from bot.talk.messages import CLOSED, short_reaction, small_talk
+from bot.talk.neighbours import Among
 from bot.talk.reactions import REPLIES, Reaction, Reactions
 from bot.text import MAX_CHARACTERS, sanitise
 
@@ -196,7 +197,7 @@ class _Entering(Reactions):
         return self._answer(state, text, ignore_flags=True)
 
 
-class Chosen(Conversation):
+class Chosen(Among):
     """The conversation of an exam that was just chosen: what was asked before is answered now."""
 
     _before: State | None = None

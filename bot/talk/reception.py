@@ -31,6 +31,7 @@ from bot.talk.choosing import Choosing, Chosen, Gone
 from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
 from bot.talk.exams import Exams, Serving, Undecided, is_undecided, nobody, require_exam
 from bot.talk.interviewing import Interviewer
+from bot.talk.neighbours import Among, neighbour
 from bot.talk.uploads import FileRefused, SentFile, removal_turn
 from bot.text import sanitise
 
@@ -82,7 +83,7 @@ class Reception:
     def serving(self, opened: StoredConversation | None = None) -> Serving:
         """Return what serves a conversation: its exam, of the release it began with. None: what serves new ones."""
         if self.exams is not None:
-            return self.exams.serving(opened)
+            return self._beside_others(self.exams.serving(opened))
         if self.releases is not None:
             return self.releases(opened.release if opened is not None else None)
         own = Serving(self.assistant, self.interviewer, self.topics)
@@ -102,6 +103,13 @@ class Reception:
         serving = self.serving()
         return {serving.exam: serving.assistant}
 
+    def _beside_others(self, serving: Serving) -> Serving:
+        """Return what serves a conversation, with what the other exams could say where this one has no answer."""
+        if isinstance(serving.assistant, Undecided):
+            return serving
+        others = tuple(each for name, each in self.served.items() if name != serving.exam)
+        return replace(serving, assistant=neighbour(serving.assistant, others))
+
     def _begun(self, exam: str | None) -> tuple[Serving, str | None]:
         """Return what serves a conversation that begins now, and which exam it is about, as far as that is known.
 
@@ -109,7 +117,7 @@ class Reception:
             BadData: That exam is not served.
         """
         if self.exams is not None:
-            return self.exams.begun(exam), exam
+            return self._beside_others(self.exams.begun(exam)), exam
         serving = self.serving()
         if exam is not None:
             require_exam(exam, (serving.exam,))
@@ -276,7 +284,7 @@ class Reception:
             opened = self.records.conversation(opened.id) or opened
         serving = self.serving(opened)
         if not isinstance(serving.assistant, Undecided):
-            resumed = self._resumed(Conversation, serving, opened)
+            resumed = self._resumed(Among if self.exams is not None else Conversation, serving, opened)
             # One from before conversations had exams belongs to the one that there is.
             return resumed if opened.exam is not None else resumed.joining(serving.exam, opened.release)
         if opened.exam is not None:

@@ -12,7 +12,7 @@ from bot.catalog.catalog import Country
 from bot.catalog.quiz import QuizStep, Quizzed
 from bot.matching.complaints import Urgency
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.sentences.reply import Content, Entry, FormText, Part, Reply, SiteText, emergency_notice
+from bot.sentences.reply import Content, Entry, FormText, OtherExam, Part, Reply, SiteText, emergency_notice
 from bot.staff.calls import Action, CallState
 from bot.talk.conversation import Taken
 from bot.talk.dialogue import told_urgency
@@ -106,6 +106,11 @@ class PartView(BaseModel):
     pair_id: str | None = None
     field: str | None = None
     link_id: str | None = None
+    exam: str | None = Field(
+        default=None,
+        exclude_if=lambda exam: exam is None,
+        description="Whose `content` it is, where it is another exam's than the conversation's.",
+    )
     # Left out where it says nothing: what is exported of most conversations stays as it was.
     language: str | None = Field(
         default=None,
@@ -342,6 +347,8 @@ def _asked(part: Part) -> str | None:
 def _part_view(part: Part) -> PartView:
     if isinstance(part, Content):
         return PartView(kind="content", text=part.text, pair_id=part.pair_id, field=part.field)
+    if isinstance(part, OtherExam):
+        return PartView(kind="content", text=part.text, pair_id=part.pair_id, field="answer", exam=part.exam)
     if isinstance(part, SiteText):
         return PartView(kind="site", text=part.text, key=f"site_{part.fact}")
     if isinstance(part, FormText):

@@ -12,7 +12,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.errors import NoSuchChoice
 from bot.ports import StoredConversation
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Content, Reply, shows_alarm
+from bot.sentences.reply import SENTENCES, Content, OtherExam, Reply, shows_alarm
 from bot.talk.conversation import Message
 from bot.talk.exams import Exams, Serving, Undecided
 from bot.talk.reception import Opened, Reception
@@ -264,3 +264,58 @@ def test_nothing_of_any_exam_can_be_shown_while_it_is_not_known(reception: Recep
         assert (response.pair_id, response.answer, response.choices, response.advice) == (None, None, (), None)
     assert not nobody.shown("de")
     assert not nobody.catalog("de").pairs
+
+
+OFFER = "Dazu finde ich etwas bei „MRT“. Möchten Sie die Antwort aus „MRT“ sehen?"
+SHOW = "Antwort aus „MRT“ zeigen"
+LOUD = "Bekomme ich Ohrstöpsel gegen Lärm?"
+
+
+def test_what_only_another_exam_answers_is_offered_and_shown_under_its_name(reception: Reception) -> None:
+    chat = begin(reception, "mammo")
+
+    offered = chat.say(LOUD)
+    assert (texts(offered), choices(offered)) == ([OFFER], [SHOW, SENTENCES["de"]["no"]])
+    shown = chat.say(choice=1)
+    assert texts(shown)[:2] == ["Die Antwort aus „MRT“:", f"MRT: {LOUD}"]
+    assert [part for part in shown.parts if isinstance(part, OtherExam)] == [
+        OtherExam("mri", "own-mri", f"MRT: {LOUD}")
+    ]
+    turn = reception.records.last_turn(chat.opened.id)
+    assert turn is not None
+    assert (turn.decision, turn.pair_id, turn.catalog, turn.question) == ("answered", "own-mri", "mri@1", LOUD)
+    assert chat.exam == "mammo"
+    assert [taken.reply for taken in reception.transcript(chat.opened.id)] == [offered, shown]
+    assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
+
+
+@pytest.mark.parametrize(("said", "shows"), [("ja", True), ("nein", False), ("kosten?", False)])
+def test_the_offer_can_be_answered_in_words(reception: Reception, said: str, shows: bool) -> None:
+    chat = begin(reception, "mammo")
+    chat.say(LOUD)
+
+    assert (f"MRT: {LOUD}" in texts(chat.say(said))) is shows
+    # It is over then.
+    assert f"MRT: {LOUD}" not in texts(chat.say("ja"))
+
+
+def test_no_offer_where_this_exam_answers_or_somebody_is_in_danger(reception: Reception) -> None:
+    chat = begin(reception, "mri")
+
+    assert texts(chat.say(LOUD))[0] == f"MRT: {LOUD}"
+    for said in (BREATHLESS, LOUD):  # an alarm is open
+        assert not any(text.startswith("Dazu finde ich") for text in texts(begin(reception, "mri").say(said)))
+    chat = begin(reception, "mammo")
+    chat.say(BREATHLESS)
+    assert OFFER not in texts(chat.say(LOUD))
+
+
+def test_an_answer_of_another_exam_goes_with_that_exam(both: dict[str, Assistant], records: SqlRecords) -> None:
+    chat = begin(service(both, records), "mammo")
+    chat.say(LOUD)
+    chat.say(choice=1)
+
+    alone = service({"mammo": both["mammo"]}, records)
+
+    told = [texts(taken.reply) for taken in alone.transcript(chat.opened.id)]
+    assert told == [[DE["withdrawn"]], [DE["withdrawn"]]]
