@@ -20,7 +20,14 @@ OWN = {
         "en": ["Do I have to undress?", "bra off?", "take off my top"],
     },
     "mri": {
-        "de": ["Bekomme ich Ohrstöpsel gegen Lärm?", "laut?", "krach", "lärm beim klopfen", "gehörschutz", "ohrstöpsel"],
+        "de": [
+            "Bekomme ich Ohrstöpsel gegen Lärm?",
+            "laut?",
+            "krach",
+            "lärm beim klopfen",
+            "gehörschutz",
+            "ohrstöpsel",
+        ],
         "en": ["Do I get earplugs against noise?", "loud?", "noise", "earplugs", "knocking noise"],
     },
 }

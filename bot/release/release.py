@@ -127,6 +127,14 @@ class Releases(Protocol):
 
     def switches(self) -> list[Switch]: ...
 
+    def of_exam(self, exam: str) -> Releases:
+        """Return those of one exam: whatever else is in force there, and was before, is not told."""
+        ...
+
+    def exams(self) -> list[str]:
+        """Return the exams that a release was ever in force of, by their folders' names."""
+        ...
+
     def in_force(self) -> int | None:
         """Return the number of the release in force; None before the first."""
         ...

@@ -6,6 +6,7 @@ Every series that an alert looks at is there from the start: what appears with i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
@@ -246,10 +247,11 @@ class Metrics:
         self._ready.set(1)
         self._wanted.set(workers)
 
-    def released(self, release: str, first_expiry_s: float, state: ChatState) -> None:
-        self._known_releases.add(release)
+    def released(self, releases: Sequence[str], first_expiry_s: float, state: ChatState) -> None:
+        """Tell what is in force: one release, or one of each exam."""
+        self._known_releases.update(releases)
         for each in self._known_releases:
-            self._release.labels(each).set(each == release)
+            self._release.labels(each).set(each in releases)
         self._expiry_s.set(first_expiry_s)
         self._closed.set(bool(state.closed))
         for part in get_args(Whole):

@@ -23,20 +23,16 @@ from starlette.types import ASGIApp
 
 from bot.assistant import Assistant
 from bot.errors import KlartextError, NotAudited, Unreachable, UserFixable, full_disk
-from bot.interview_wiring import Interviewers, for_terminology
+from bot.interview_wiring import for_terminology
 from bot.ports import Records
-from bot.release.in_force import ChatState
 from bot.release.stops import Stop
 from bot.sentences.reply import Entry
 from bot.settings import Settings
-from bot.talk.exams import Exams
-from bot.talk.exams import Serving as Serves
 from bot.talk.reception import Reception
 from bot.web import logs
 from bot.web.app import Service, build_app, console_alone
 from bot.web.background import Background, Telling
-from bot.web.editions import ByRelease, Editions, make_editions, open_edition
-from bot.web.exams import ByExam, exams_of, interviewers_of, open_exams, require_own_forms
+from bot.web.exams import require_own_forms, serve_releases, serve_sample
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
@@ -117,8 +113,6 @@ def run_server(serving: Serving) -> None:
     _share_memory()
     _require_demo_here(serving)
     require_own_forms(serving.catalogs, serving.questionnaire)
-    if len(serving.catalogs) > 1 and not serving.sample:
-        raise UserFixable("Several exams are served with `--sample` only. Name one `--catalog`, or try the sample.")
     settings = _settings(serving)
     if settings.workers > 1:
         require_shareable(settings, settings.workers)
@@ -215,18 +209,11 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     tracer = make_tracer(settings)
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
     logs.count_errors(metrics.logged)
-    editions: Editions | None = None
-    exams: Exams | None = None
-    interviewers: Interviewers | ByRelease | ByExam
-    if serving.sample and len(serving.catalogs) > 1:
-        opened = open_exams(serving.catalogs, settings, records)
-        edition, exams, interviewers = next(iter(opened.values())), exams_of(opened), interviewers_of(opened, records)
-    elif serving.sample:
-        edition = open_edition(serving.catalog, settings, records, sample=True, questionnaire=serving.questionnaire)
-        interviewers = edition.interviewers
+    if serving.sample:
+        served = serve_sample(serving.catalogs, settings, records, questionnaire=serving.questionnaire)
     else:
-        editions = make_editions(settings, records, _now)
-        edition, interviewers = editions.of(None), ByRelease(editions)
+        served = serve_releases(serving.catalogs, settings, records, _now)
+    edition, interviewers = served.edition, served.interviewers
     audit = make_audit(settings, request_id=logs.request_id)
     audit.check()  # who cannot be told of deletions is told now, not the first patient who deletes
     storage = StorageHealth(records.try_writing, lambda found: metrics.database(writable=not found))
@@ -241,9 +228,9 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         page_session=timedelta(hours=settings.session_hours),
         desk=make_desk(settings, opens=lambda now: _opens(reception, now)),
         topics=edition.topics,
-        releases=partial(_serving, editions) if editions is not None else None,
+        releases=served.releases,
         audit=audit,
-        exams=exams,
+        exams=served.exams,
     )
     if tracer is not None:
         reception = TracedReception.around(reception, tracer)
@@ -258,11 +245,9 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         left=lambda id_: interviewers.left(id_, at=_now()),
         background=background,
         launcher=make_launcher(settings),
-        chat=lambda: editions.state if editions is not None else ChatState(),
-        release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
-        names_verified=lambda: (
-            editions is not None and editions.serving is not None and editions.serving.release.has_verified_names
-        ),
+        chat=lambda: served.state,
+        release=lambda: served.in_force,
+        names_verified=lambda: served.names_verified,
         console=_console(serving, settings, records, trained, partial(_answers, reception)) if serving.staff else None,
     )
     return service, background
@@ -294,12 +279,6 @@ def _answers(reception: Reception, conversation: str) -> Sequence[str]:
     opened = reception.records.conversation(conversation)
     shown = reception.look(opened).answers(at=_now()) if opened is not None else None
     return [part.text for part in shown.parts if isinstance(part, Entry)] if shown is not None else []
-
-
-def _serving(editions: Editions, number: int | None) -> Serves:
-    """Return what serves conversations of a release."""
-    edition = editions.of(number)
-    return Serves(edition.assistant, edition.interviewers.of, edition.topics, edition.number)
 
 
 def _opens(reception: Reception, now: datetime) -> datetime | None:

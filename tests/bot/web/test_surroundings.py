@@ -91,7 +91,7 @@ def test_processes_of_one_database_that_are_set_up_otherwise_are_told_by_name_an
     assert here.beat(now) == same.beat(now) == []
     # A second process that looks once, and ends.
     with caplog.at_level("ERROR"):
-        _present(there, [stopping.set], telling, stopping, None)
+        _present(there, [stopping.set], telling, stopping, ())
     there.beat(now)
 
     assert "set up otherwise: --staff, KLARTEXT_LINK_KEY, --catalog. " in caplog.text
