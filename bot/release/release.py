@@ -146,6 +146,12 @@ class Releases(Protocol):
     def stops(self) -> list[Stop]: ...
 
 
+def own_releases(releases: Releases, exam: str) -> Releases:
+    """Return those of an exam where releases of several were in force, and all of them where there is one exam."""
+    exams = releases.exams()
+    return releases.of_exam(exam) if len(exams) > 1 and exam in exams else releases
+
+
 def make_manifest(
     contents: Contents, *, now: datetime, stops: list[Stop], program: str, proven: Approvals = NOBODY
 ) -> str:

@@ -282,7 +282,8 @@ def _in_force(releases: Releases, exam: str = "") -> int:
     if number is None:
         raise UserFixable(
             f"No release {f'of {exam!r} ' if exam else ''}is in force in this database, and patients are shown "
-            "releases only. Make one with `klartext release make CATALOG` and put it into force with `klartext release activate`, or try the "
+            "releases only. Make one with `klartext release make CATALOG` and put it into force with "
+            "`klartext release activate`, or try the "
             "sample with `--sample`."
         )
     return number

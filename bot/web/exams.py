@@ -12,7 +12,7 @@ from bot.catalog.catalog import locate
 from bot.errors import UserFixable
 from bot.handover.handover import Handover
 from bot.interview_wiring import Interviewers
-from bot.ports import Interviews, Records
+from bot.ports import Encoder, Interviews, Records
 from bot.release.in_force import ChatState, together
 from bot.settings import Settings
 from bot.talk.exams import Exams, Serving, exam_of
@@ -146,7 +146,12 @@ def serve_sample(
 
 
 def serve_releases(
-    catalogs: Sequence[str], settings: Settings, records: Records, now: Callable[[], datetime]
+    catalogs: Sequence[str],
+    settings: Settings,
+    records: Records,
+    now: Callable[[], datetime],
+    *,
+    encoder: str | Encoder = "embedded",
 ) -> Served:
     """Open the releases in force: that of the database, or where it holds several exams, those of the ones named.
 
@@ -157,12 +162,12 @@ def serve_releases(
     named = [Path(catalog).resolve().name for catalog in catalogs]
     if len(named) == 1:
         alone = named[0] if len(released_exams) > 1 and named[0] in released_exams else ""
-        editions = make_editions(settings, records, now, exam=alone)
+        editions = make_editions(settings, records, now, exam=alone, encoder=encoder)
         return Served(editions.of(None), ByRelease(editions), (editions,))
     if twice := next((name for name in named if named.count(name) > 1), ""):
         raise UserFixable(f"`--catalog` names {twice!r} twice. Name every exam once.")
-    encoder = make_encoder("embedded", settings)
-    each_of = [make_editions(settings, records, now, exam=name, encoder=encoder) for name in named]
+    shared = make_encoder(encoder, settings) if isinstance(encoder, str) else encoder
+    each_of = [make_editions(settings, records, now, exam=name, encoder=shared) for name in named]
     first = [editions.of(None) for editions in each_of]
     called = [exam_of(edition.assistant) for edition in first]
     exams = Exams({name: partial(released, editions) for name, editions in zip(called, each_of, strict=True)})

@@ -44,6 +44,13 @@ class Metrics:
         self._turns = Counter(
             "klartext_turns", "Turns answered, resends included.", ["channel", "decision"], registry=registry
         )
+        self._exam_turns = Counter(
+            "klartext_exam_turns",
+            "Turns answered by the exam that they were about, where there are several; none: before it was known.",
+            ["exam", "decision"],
+            registry=registry,
+        )
+        self._exams: tuple[str, ...] = ()
         self._quizzes = Counter(
             "klartext_quizzes",
             "Checks whether an answer explained well, by what came of them.",
@@ -278,6 +285,10 @@ class Metrics:
             if kind != "unsent_kept":
                 self._purged.labels(kind).inc(count)
 
+    def serves(self, exams: Sequence[str]) -> None:
+        """Count turns by exam from now on."""
+        self._exams = tuple(exams)
+
     def conversation(self, channel: str) -> None:
         self._conversations.labels(channel).inc()
 
@@ -286,6 +297,9 @@ class Metrics:
         if is_safe_reply(taken.reply):
             self._refused.inc()
         self._turns.labels(channel, decision).inc()
+        if self._exams:
+            name = taken.turn.catalog.partition("@")[0]
+            self._exam_turns.labels(name if name in self._exams else "none", decision).inc()
         if (quizzed := Quizzed.read(taken.turn.quizzed)) is not None:
             self._quizzes.labels(quizzed.step).inc()
         self._turn_s.labels(decision).observe(elapsed_s)

@@ -214,6 +214,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     else:
         served = serve_releases(serving.catalogs, settings, records, _now)
     edition, interviewers = served.edition, served.interviewers
+    metrics.serves(tuple(served.exams.of) if served.exams is not None else ())
     audit = make_audit(settings, request_id=logs.request_id)
     audit.check()  # who cannot be told of deletions is told now, not the first patient who deletes
     storage = StorageHealth(records.try_writing, lambda found: metrics.database(writable=not found))

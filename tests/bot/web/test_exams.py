@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -193,3 +194,27 @@ def test_exams_that_cannot_be_served_together_are_refused(klartext: Any, options
     assert (done.returncode, b"each asks its own" in done.stderr) == (2, True)
     done = klartext("serve", "--sample", environ={"KLARTEXT_CATALOG": "mammography,nothing"})
     assert (done.returncode, b"No catalog at 'nothing'" in done.stderr) == (2, True)
+
+
+def test_what_was_said_is_found_and_counted_by_exam(server: Server, klartext: Any) -> None:
+    patients = {name: Patient(server, exam=name) for name in ("mammo", "mri")}
+    for patient in patients.values():
+        patient.say(text="Blumenkohl und Fahrrad")
+    Patient(server).say(text="Blumenkohl und Fahrrad")
+    environ = {"KLARTEXT_DATABASE_URL": f"sqlite:///{server.database()}"}
+
+    def run(*arguments: str) -> list[str]:
+        done = klartext(*arguments, environ=environ)
+        assert done.returncode == 0, done.stderr
+        lines: list[str] = done.stdout.decode().splitlines()
+        return lines
+
+    found = json.loads("\n".join(run("records", "find", "--exam", "mri", "--json")))
+    assert patients["mri"].begun["id"] in [each["id"] for each in found]
+    assert {each["exam"] for each in found} == {"mri"}
+    open_ = [json.loads(line)["question"] for line in run("qa", "inbox", "--exam", "mri", "--json")]
+    assert "Blumenkohl und Fahrrad" in open_
+    assert len(open_) < len(run("qa", "inbox", "--json"))
+    counted = httpx.get(server.url + "/metrics").text
+    assert 'exam="mri"} ' in counted
+    assert 'exam="none"' in counted
