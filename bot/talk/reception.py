@@ -110,7 +110,7 @@ class Reception:
         others = tuple(each for name, each in self.served.items() if name != serving.exam)
         return replace(serving, assistant=neighbour(serving.assistant, others))
 
-    def _begun(self, exam: str | None) -> tuple[Serving, str | None]:
+    def begun(self, exam: str | None) -> tuple[Serving, str | None]:
         """Return what serves a conversation that begins now, and which exam it is about, as far as that is known.
 
         Raises:
@@ -152,7 +152,7 @@ class Reception:
         Raises:
             BadData: The catalog has no such language, or there is no such exam.
         """
-        serving, exam = self._begun(exam)
+        serving, exam = self.begun(exam)
         language = language or first_language(serving.assistant)
         serving.assistant.catalog(language)  # raises when it is not open
         secret = secrets.token_urlsafe(32)
@@ -173,12 +173,12 @@ class Reception:
         conversation = kind.begin(serving.assistant, self.records, stored, interviewer=asking)
         return Opened(stored, secret, conversation.greet(at=self.now()))
 
-    def known_as(self, id_: str, *, channel: Channel) -> StoredConversation:
+    def known_as(self, id_: str, *, channel: Channel, exam: str | None = None) -> StoredConversation:
         """Return the conversation of an id that another system's user stands behind; begin it if need be."""
         known = self.records.conversation(id_)
         if known is not None:
             return known
-        serving, exam = self._begun(None)
+        serving, exam = self.begun(exam)
         language = first_language(serving.assistant)
         stored = StoredConversation(id_, self.now(), language, channel, release=serving.release, exam=exam)
         try:
@@ -293,7 +293,7 @@ class Reception:
 
     def _entered(self, exam: str, opened: StoredConversation) -> Chosen:
         """Return a conversation as one of the exam that the patient has just chosen."""
-        serving, _ = self._begun(exam)
+        serving, _ = self.begun(exam)
         known = replace(opened, exam=exam, release=serving.release)
         return self._resumed(Chosen, serving, known).joining(exam, serving.release)
 

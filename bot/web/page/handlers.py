@@ -75,8 +75,7 @@ class Pages:
 
     def _phrases(self, exam: str | None) -> Mapping[str, Mapping[str, str]]:
         """What is said of an exam, by language; None: of the one that there is, or of none."""
-        assistant = self.reception.served[exam] if exam else self.reception.serving().assistant
-        return assistant.wording.phrases
+        return self.reception.begun(exam)[0].assistant.wording.phrases
 
     def _offered(self, invitation: Invitation | None, language: str) -> list[tuple[str, str]]:
         """Return name and title of the exams that a patient may begin with; none where there is nothing to choose."""
@@ -103,7 +102,7 @@ class Pages:
         if opened is not None and invitation is not None and invitation.patient != opened.patient:
             opened, visit = None, replace(visit, session="")  # a device that somebody else used before
         begins = visit if visit.session else replace(visit, session=fresh_session())
-        serving = self.reception.serving()
+        serving, _ = self.reception.begun(self._exam(visit, invitation))
         closed = serving.assistant.is_closed
         site, language = serving.assistant.site, self.renderer.language_of(visit)
         named = self._exam(visit, invitation)
@@ -132,7 +131,7 @@ class Pages:
         before = self._opened(visit)
         invitation = self._invitation(visit)
         language, exam = self.renderer.language_of(visit), self._exam(visit, invitation)
-        spoken = (self.reception.served[exam] if exam else self.reception.serving().assistant).languages
+        spoken = self.reception.begun(exam)[0].assistant.languages
         opened = self.reception.open(
             channel="page",
             language=language if language in spoken else None,
