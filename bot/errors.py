@@ -4,6 +4,7 @@
     ├── UserFixable          somebody can mend it: one line says what, with which values, and the next command; exit 2
     │   ├── BadCatalog       a catalog that cannot be used
     │   ├── BadData          any other file that cannot be read as what it should be
+    │   │   └── NoSuchExam   an exam that this service does not answer questions about
     │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/form/texts.py)
     │   ├── Unreachable      an endpoint, server or folder that does not answer
     │   │   ├── NotWritable  a database that answers, but stores nothing
@@ -29,7 +30,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -98,6 +99,14 @@ class BadCatalog(UserFixable):
 
 class BadData(UserFixable):
     """A file or value that is not what it should be."""
+
+
+class NoSuchExam(BadData):
+    """An exam that this service does not answer questions about."""
+
+    def __init__(self, exam: str, served: Sequence[str]) -> None:
+        super().__init__(f"There is no exam {exam!r} here. Served are: {', '.join(served)}.")
+        self.exam, self.served = exam, tuple(served)
 
 
 class Unreachable(UserFixable):

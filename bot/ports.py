@@ -31,13 +31,7 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One text in the index.
-
-    Attributes:
-        id: Unique in its collection: `entry_id` of its position in the catalog.
-        pair_id: The pair the text asks for; empty for background questions.
-        text: The text.
-    """
+    """One text in the index; `id` is `entry_id` of its position in the catalog, `pair_id` empty for background."""
 
     id: str
     pair_id: str
@@ -108,12 +102,14 @@ class PendingLaunch:
         state: Names the launch; random.
         verifier: Of PKCE: without it the code is worth nothing.
         nonce: Has to stand in the id token.
+        exam: That it named; empty for none.
     """
 
     issuer: str
     state: str
     verifier: str = field(repr=False)
     nonce: str = field(repr=False)
+    exam: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +163,7 @@ class StoredConversation:
         patient: The hospital's pseudonym of the patient, from the link of the appointment; None: anonymous.
         release: The number of the release that serves it to its end; None where there are none.
         booking: What else the link says of the appointment.
+        exam: The catalog that it belongs to; None while that is not known.
     """
 
     id: str
@@ -178,6 +175,7 @@ class StoredConversation:
     patient: str | None = None
     release: int | None = None
     booking: Booking = UNBOOKED
+    exam: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +215,7 @@ class StoredTurn:
         exchange: None for turns that were stored before conversations could be resumed.
         release: That answered, as ``number@hash``; empty where there are none.
         quizzed: What it was to a quiz, as `bot.catalog.quiz.Quizzed` is written; empty for nothing.
+        joins: Exam and release that its conversation belongs to from now on; None where that stays as it is.
     """
 
     conversation: str
@@ -230,6 +229,7 @@ class StoredTurn:
     exchange: Exchange | None = None
     release: str = ""
     quizzed: str = ""
+    joins: tuple[str, int | None] | None = None
 
 
 FlagReason = Literal["wrong", "complicated", "helpful"]

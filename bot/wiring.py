@@ -182,8 +182,8 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
     def build_trained() -> store.Trained:
         # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
         head_key = _key(derived, vectors_key, red_flags_digest(language), *shown)
-        # Another release that learned the same may be in use.
-        trained = _in_memory.get(head_key) if showing.released is not None else None
+        # Another release, or exam, that learned the same may be in use.
+        trained = _in_memory.get(head_key)
         if trained is None:
             stored = heads.read(head_key)
             trained = store.load(stored) if stored is not None else None

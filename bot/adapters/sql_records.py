@@ -504,6 +504,10 @@ def _engine(url: str | URL, wait_s: float) -> Engine:
 
 def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange | None, call: Stir | None) -> None:
     session.execute(insert(TURNS).values(turn_values(turn)))
+    if turn.joins is not None:
+        exam, release = turn.joins
+        mine = update(CONVERSATIONS).where(CONVERSATIONS.c.id == turn.conversation)
+        session.execute(mine.values(exam=exam, release=release))
     if interview is not None:
         write_change(session, interview)
     # After the insert, and locked: a turn that crosses its conversation's erasure must not be left behind.

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
-from sqlalchemy import DateTime, ForeignKey, LargeBinary, Text, func, select
+from sqlalchemy import DateTime, ForeignKey, LargeBinary, Select, Text, func, select
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -17,6 +18,7 @@ from bot.errors import AlreadyStored, BadData, Unreachable
 from bot.release.release import Release, Switch
 from bot.release.stops import Stop
 
+Chosen = TypeVar("Chosen", bound="Select[Any]")
 TRIES = 5  # to find a free number, where several make releases at once
 
 
@@ -26,6 +28,7 @@ class ReleaseRow(Base):
     __tablename__ = "releases"
 
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    exam: Mapped[str | None]  # as in the manifest
     made: Mapped[str]  # as it was signed
     by: Mapped[str]
     note: Mapped[str]
@@ -63,9 +66,13 @@ class StopRow(Base):
 
 @dataclass(frozen=True, slots=True)
 class SqlReleases:
-    """Fulfils `bot.release.release.Releases`."""
+    """Fulfils `bot.release.release.Releases`; `exam`: of which alone releases and switches are told; empty: of all."""
 
     engine: Engine
+    exam: str = ""
+
+    def of_exam(self, exam: str) -> SqlReleases:
+        return SqlReleases(self.engine, exam)
 
     def add(self, make: Callable[[int], Release], files: bytes) -> Release:
         for _ in range(TRIES):
@@ -73,6 +80,7 @@ class SqlReleases:
                 made = make((session.scalar(select(func.max(ReleaseRow.number))) or 0) + 1)
                 row = ReleaseRow(
                     number=made.number,
+                    exam=made.exam,
                     made=made.made.isoformat(),
                     by=made.by,
                     note=made.note,
@@ -87,11 +95,12 @@ class SqlReleases:
 
     def all(self) -> list[Release]:
         with talking_to(self.engine) as session:
-            return [_release(row) for row in session.scalars(select(ReleaseRow).order_by(ReleaseRow.number))]
+            return [_release(row) for row in session.scalars(self._own(select(ReleaseRow)).order_by(ReleaseRow.number))]
 
     def newest(self) -> Release | None:
         with talking_to(self.engine) as session:
-            row = session.scalars(select(ReleaseRow).order_by(ReleaseRow.number.desc()).limit(1)).first()
+            newest = self._own(select(ReleaseRow)).order_by(ReleaseRow.number.desc()).limit(1)
+            row = session.scalars(newest).first()
             return _release(row) if row is not None else None
 
     def get(self, number: int) -> Release | None:
@@ -116,13 +125,27 @@ class SqlReleases:
         with talking_to(self.engine) as session:
             return [
                 Switch(in_utc(row.at), row.by, row.move, row.number)  # type: ignore[arg-type]  # written by `switch` only
-                for row in session.scalars(select(SwitchRow).order_by(SwitchRow.id))
+                for row in session.scalars(self._switched(select(SwitchRow)).order_by(SwitchRow.id))
             ]
 
     def in_force(self) -> int | None:
-        wanted = select(SwitchRow.number).where(SwitchRow.move != "prepare").order_by(SwitchRow.id.desc()).limit(1)
+        wanted = self._switched(select(SwitchRow.number)).where(SwitchRow.move != "prepare")
         with talking_to(self.engine) as session:
-            return session.scalar(wanted)
+            return session.scalar(wanted.order_by(SwitchRow.id.desc()).limit(1))
+
+    def exams(self) -> list[str]:
+        released = select(ReleaseRow.exam).join(SwitchRow, SwitchRow.number == ReleaseRow.number)
+        with talking_to(self.engine) as session:
+            return sorted({str(exam) for exam in session.scalars(released.where(SwitchRow.move != "prepare"))})
+
+    def _own(self, wanted: Chosen) -> Chosen:
+        return wanted.where(ReleaseRow.exam == self.exam) if self.exam else wanted
+
+    def _switched(self, wanted: Chosen) -> Chosen:
+        """Return what is wanted of switches, those of this exam only."""
+        if not self.exam:
+            return wanted
+        return wanted.join(ReleaseRow, ReleaseRow.number == SwitchRow.number).where(ReleaseRow.exam == self.exam)
 
     def stop(self, stop: Stop) -> Stop:
         with talking_to(self.engine) as session:

@@ -72,6 +72,7 @@ class ConversationRow(Base):
     order_number: Mapped[str | None] = mapped_column(PatientText("conversations.order_number"))
     accession: Mapped[str | None] = mapped_column(PatientText("conversations.accession"))
     release: Mapped[int | None]
+    exam: Mapped[str | None]
 
 
 class TurnRow(Base):
@@ -133,6 +134,7 @@ def conversation_row(conversation: StoredConversation) -> ConversationRow:
         appointment=conversation.booking.appointment or None,
         order_number=conversation.booking.order or None,
         accession=conversation.booking.accession or None,
+        exam=conversation.exam,
     )
 
 
@@ -147,6 +149,7 @@ def stored_conversation(row: ConversationRow | Row[Any]) -> StoredConversation:
         patient=row.patient,
         release=row.release,
         booking=Booking(row.appointment or "", row.order_number or "", row.accession or ""),
+        exam=row.exam,
     )
 
 

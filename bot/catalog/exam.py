@@ -7,7 +7,7 @@ A catalog folder may hold an `exam.yaml`. Without it, and for each phrase that i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -21,6 +21,7 @@ from bot.text import unseen_in
 
 # What may be said of an exam. docs/content.md says in which sentence each stands.
 Phrase = Literal[
+    "exam",
     "about",
     "about_yours",
     "heading",
@@ -54,11 +55,13 @@ class Exam:
     Attributes:
         phrases: By language and name; those that are missing are said as where there is no exam.
         abroad: What the program informs about, in languages that no catalog has.
+        called: What else than its name patients call it, by language, where one service answers for several exams.
         review: Of the whole file.
     """
 
     phrases: Mapping[str, Mapping[Phrase, str]] = field(default_factory=dict)
     abroad: Mapping[str, str] = field(default_factory=dict)
+    called: Mapping[str, Sequence[str]] = field(default_factory=dict)
     review: Review = field(default_factory=Review)
 
 
@@ -68,6 +71,7 @@ class _File(BaseModel):
     review: Review = Review()
     phrases: dict[str, dict[Phrase, str]] = Field(default_factory=dict)
     abroad: dict[str, str] = Field(default_factory=dict)
+    called: dict[str, list[str]] = Field(default_factory=dict)
 
 
 def load_exam(folder: Path) -> Exam | None:
@@ -133,7 +137,7 @@ def _read(file: Path) -> tuple[Exam | None, list[Finding]]:
         language: {name: " ".join(text.split()) for name, text in own.items()} for language, own in read.phrases.items()
     }
     abroad = {language: " ".join(text.split()) for language, text in read.abroad.items()}
-    return Exam(phrases, abroad, read.review), [*findings, *_wrong(file, document, read)]
+    return Exam(phrases, abroad, read.called, read.review), [*findings, *_wrong(file, document, read)]
 
 
 def _wrong(file: Path, document: Document, read: _File) -> Iterator[Finding]:
@@ -141,6 +145,7 @@ def _wrong(file: Path, document: Document, read: _File) -> Iterator[Finding]:
     said: list[tuple[tuple[str, str, str], str]]
     said = [(("phrases", language, name), text) for language, own in read.phrases.items() for name, text in own.items()]
     said += [(("abroad", language, ""), text) for language, text in read.abroad.items()]
+    said += [(("called", language, ""), text) for language, own in read.called.items() for text in own]
     for place, text in said:
         shown, line = ".".join(filter(None, place)), document.line(tuple(filter(None, place)))
         if not _LANGUAGE.fullmatch(place[1]):

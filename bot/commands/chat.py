@@ -16,6 +16,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from bot.assistant import Assistant
+from bot.errors import BadData
 from bot.handover.handover import hand_over_rest
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview_wiring import Interviewers, for_terminology
@@ -24,6 +25,7 @@ from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Part, Reply, SiteText, emergency_notice
 from bot.settings import Settings
 from bot.talk.conversation import Conversation, first_language
+from bot.talk.exams import exam_of
 from bot.talk.interviewing import Interviewer
 from bot.wiring import make_records
 
@@ -104,8 +106,12 @@ def _now() -> datetime:
 
 def _conversation(assistant: Assistant, id_: str, settings: Settings, interviewer: Interviewer | None) -> Conversation:
     """Go on with a conversation, or begin it."""
-    opened = StoredConversation(id_, _now(), first_language(assistant), "terminal")
-    return Conversation.open(assistant, make_records(settings), opened, interviewer=interviewer)
+    records, exam = make_records(settings), exam_of(assistant)
+    opened = StoredConversation(id_, _now(), first_language(assistant), "terminal", exam=exam)
+    known = records.conversation(id_)
+    if known is not None and known.exam not in (None, exam):
+        raise BadData(f"That conversation is about {known.exam!r}, and not about {exam!r}. Name it with `--catalog`.")
+    return Conversation.open(assistant, records, opened, interviewer=interviewer)
 
 
 def show_reply(console: Console, reply: Reply) -> None:

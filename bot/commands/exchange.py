@@ -24,6 +24,7 @@ from bot.editorial.pair_fields import MOST_ID, MOST_OTHER, NAMES, fields_of, see
 from bot.editorial.people import Person
 from bot.editorial.workbench import Backing, Draft, Provenance, Stale
 from bot.errors import BadData, UserFixable, friendly_errors
+from bot.release.release import own_releases
 from bot.settings import Settings
 from bot.text import without_unseen
 from bot.web.staff.wiring import make_people, make_workbench
@@ -273,7 +274,9 @@ def _handed_in(each: HandedIn, candidate: Candidate, person: Person) -> Draft:
 def _candidate(catalog: str, settings: Settings) -> Candidate:
     from bot.web.staff.opening import Bases  # the pages of the console load more than other commands need
 
-    bases = Bases(make_releases(settings), locate(catalog), settings.site, None, settings)
+    folder = locate(catalog)
+    releases = own_releases(make_releases(settings), folder.resolve().name)
+    bases = Bases(releases, folder, settings.site, None, settings)
     return Candidate.of(*bases.newest(), make_workbench(settings))
 
 

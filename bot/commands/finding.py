@@ -48,6 +48,7 @@ def find(
         str | None,
         typer.Option("--shown", help="To whom a text was shown; without a hash: which were.", metavar="PAIR[@HASH]"),
     ] = None,
+    exam: Annotated[str | None, typer.Option("--exam", help="About one exam, by its name.", metavar="NAME")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print what was written and shown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     force: ForceOption = False,
@@ -58,8 +59,8 @@ def find(
         settings = Settings.from_environment(data=data)
         zone = local_zone(settings)
         sought = _sought(patient, at, timedelta(minutes=window), log_name, zone)
-        if shown is None and sought == Sought():
-            raise UserFixable("Say what to find: `--patient`, `--at`, `--pseudonym` or `--shown`.")
+        if shown is None and exam is None and sought == Sought():
+            raise UserFixable("Say what to find: `--patient`, `--at`, `--pseudonym`, `--exam` or `--shown`.")
         text = _Text.of(shown) if shown is not None else None
         tell(require_served(settings, force=force))
         releases = _Approvers(make_releases(settings))
@@ -72,6 +73,8 @@ def find(
             print(json.dumps([each.as_json() for each in listed], indent=1) if as_json else _texts(listed, text, zone))
             return
         found = search.conversations(text)
+        if exam is not None:
+            found = [each for each in found if each.stored.conversation.exam == exam]
         counts = {"conversations": len(found), "shown": len(found) if show else 0}
         ids = [each.stored.conversation.id for each in found]
         make_audit(settings).note(AuditEvent("find", os_user(), ids, patient=patient, counts=counts))
@@ -269,6 +272,8 @@ class _Search:
             "language": one.language,
             "turns": found.stored.turns,
         }
+        if one.exam is not None:
+            told["exam"] = one.exam
         if found.shown_at:
             told |= {"patient": one.patient, "shown_at": [at.isoformat() for at in found.shown_at]}
         if show:

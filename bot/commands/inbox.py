@@ -58,8 +58,8 @@ class InboxItem:
         return {name: getattr(self, name) for name in COLUMNS} | {"at": self.at.isoformat(), "states": [*self.states]}
 
 
-def read_inbox(settings: Settings, since: str | None) -> list[InboxItem]:
-    """Return what is open, oldest first.
+def read_inbox(settings: Settings, since: str | None, exam: str | None = None) -> list[InboxItem]:
+    """Return what is open, oldest first; `exam`: of one exam only.
 
     Raises:
         UserFixable: `since` is no moment.
@@ -79,7 +79,8 @@ def read_inbox(settings: Settings, since: str | None) -> list[InboxItem]:
             question=turn.question,
         )
 
-    return [item(each) for each in make_records(settings).inbox(since=first)]
+    kept = make_records(settings).inbox(since=first)
+    return [item(each) for each in kept if exam is None or each.turn.catalog.partition("@")[0] == exam]
 
 
 def _states(kept: KeptTurn) -> Iterator[State]:

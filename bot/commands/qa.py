@@ -153,6 +153,7 @@ def inbox_(
     scrub: Annotated[bool, typer.Option("--scrubbed", help="Replace names, dates and other personal data.")] = False,
     by_meaning: Annotated[bool, typer.Option("--clusters", help="One line for questions that mean the same.")] = False,
     catalog: Annotated[str, typer.Option("--catalog", help="Whose pairs --clusters suggests.")] = "mammography",
+    exam: Annotated[str | None, typer.Option("--exam", help="Of one exam only, by its name.", metavar="NAME")] = None,
     data: Annotated[Path | None, typer.Option("--data", help="Folder of the database.")] = None,
 ) -> None:
     """List what patients asked without getting an answer, and the answers they flagged."""
@@ -160,7 +161,7 @@ def inbox_(
     from bot.curation.scrub import NOTICE
 
     with friendly_errors():
-        items = inbox.read_inbox(Settings.from_environment(data=data), since)
+        items = inbox.read_inbox(Settings.from_environment(data=data), since, exam)
         if scrub:
             items = inbox.scrubbed(items)
             typer.echo(NOTICE, err=True)

@@ -77,6 +77,11 @@ class Archive:
             raise BadData("There is no conversation of this patient in the database. Check the pseudonym and `--data`.")
         return found
 
+    def is_about(self, id_: str, exam: str) -> bool:
+        """Say whether a conversation is about an exam."""
+        opened = self.records.conversation(id_)
+        return opened is not None and opened.exam == exam
+
     def dossier(self, id_: str) -> Json:
         """Return all of a conversation but the hash of its token.
 
@@ -134,6 +139,7 @@ def _conversation(opened: StoredConversation) -> Json:
         "consented": opened.consented,
         "patient": opened.patient,
         "release": opened.release,
+        **({"exam": opened.exam} if opened.exam else {}),
         **{name: value or None for name, value in asdict(opened.booking).items()},
     }
 
@@ -203,12 +209,17 @@ def export(
     out: Annotated[Path, typer.Option(help="File to write, readable by you only.", metavar="FILE")],
     conversation: ConversationArgument = None,
     patient: PatientOption = None,
+    exam: Annotated[
+        str | None, typer.Option("--exam", help="Of the patient's only those about one exam.", metavar="NAME")
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Write everything that is stored of a conversation, or of a patient's, as JSON."""
     with friendly_errors():
         archive = _archive(data)
-        ids = archive.chosen(conversation, patient)
+        ids = [id_ for id_ in archive.chosen(conversation, patient) if exam is None or archive.is_about(id_, exam)]
+        if not ids:
+            raise BadData(f"There is no conversation about {exam!r}. See `klartext records find`.")
         dossiers = [archive.dossier(id_) for id_ in ids]
         counts = {"conversations": len(ids)}
         archive.audit.note(AuditEvent("export", os_user(), ids, patient=patient, counts=counts))

@@ -49,6 +49,9 @@ WITHDRAWN = (
     "Printed and saved copies keep it."
 )
 MOST_NAMED = 3  # texts that one person signed
+ExamOption = Annotated[
+    str, typer.Option("--exam", help="Of which exam, where there are several: its folder's name.", metavar="NAME")
+]
 NumberArgument = Annotated[int, typer.Argument(help="Number of the release.", min=1)]
 
 
@@ -142,25 +145,28 @@ def _signed_after_reset(made: Release) -> Iterator[str]:
 
 @release.command("list")
 def list_(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False, data: DataOption = None
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    exam: ExamOption = "",
+    data: DataOption = None,
 ) -> None:
-    """List the releases, and which one is in force."""
+    """List the releases, and which one is in force; where there are several exams, of each."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         tell_database(settings)
-        releases, zone = make_releases(settings), local_zone(settings)
-        in_force, switches = releases.in_force(), releases.switches()
+        releases, zone = make_releases(settings).of_exam(exam), local_zone(settings)
+        switches = releases.switches()
+        in_force = {releases.of_exam(each).in_force() for each in releases.exams() or [""]}
         for each in releases.all():
             since = [switch.at for switch in switches if switch.number == each.number and switch.move != "prepare"]
             if as_json:
                 said = {"number": each.number, "hash": each.hash, "made": each.made.isoformat(), "by": each.by}
-                more = {"note": each.note, "in_force": each.number == in_force, "exam": each.exam}
+                more = {"note": each.note, "in_force": each.number in in_force, "exam": each.exam}
                 more["names"] = "verified" if each.has_verified_names else "not verified"
                 print(
                     json.dumps(said | more | {"in_force_since": [at.isoformat() for at in since]}, ensure_ascii=False)
                 )
                 continue
-            mark = "in force" if each.number == in_force else "was in force" if since else ""
+            mark = "in force" if each.number in in_force else "was in force" if since else ""
             print(f"{each.name:>18}  {in_zone(each.made, zone)}  {mark:12}  {each.by}: {_described(each)}")
         if not releases.all() and not as_json:
             print("No releases. Make one with `klartext release make CATALOG`.")
@@ -177,7 +183,8 @@ def diff(
         settings = Settings.from_environment(data=data)
         tell_database(settings)
         publisher = _publisher(settings)
-        before = other if other is not None else publisher.releases.in_force()
+        exam = publisher.existing(number).exam
+        before = other if other is not None else publisher.releases.of_exam(exam).in_force()
         new, old = publisher.side(number), publisher.side(before) if before is not None else None
         lines = list(differences(old, new))
         print(
@@ -269,6 +276,7 @@ def rollback(
         bool, typer.Option("--force", help="Even if approvals in it have expired: what has expired is not shown.")
     ] = False,
     wait: Annotated[int, typer.Option(help="Seconds to wait until every process is ready.", min=0)] = 900,
+    exam: ExamOption = "",
     data: DataOption = None,
 ) -> None:
     """Put the release that was in force before into force again; running conversations stay on theirs."""
@@ -276,7 +284,7 @@ def rollback(
         settings = Settings.from_environment(data=data)
         tell_database(settings)
         publisher = _publisher(settings)
-        chosen = publisher.roll_back(to, by=_who(by), wait_s=wait, tell=_say, force=force)
+        chosen = publisher.roll_back(to, by=_who(by), wait_s=wait, tell=_say, force=force, exam=exam)
         print(f"Release {chosen.name} is in force. {RUNNING}")
 
 

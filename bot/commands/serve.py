@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +18,20 @@ from bot.ports import Booking
 from bot.resources import data_folder
 from bot.settings import Settings
 
+CATALOG = "KLARTEXT_CATALOG"
+MAMMOGRAPHY = "mammography"
+
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
-    catalog: Annotated[str, typer.Option(help="A shipped exam, or a catalog folder.", metavar="PATH")] = "mammography",
+    catalog: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A shipped exam, or a catalog folder; once for each exam. Default: KLARTEXT_CATALOG, or mammography.",
+            metavar="PATH",
+        ),
+    ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Show drafts too, labelled as such.")] = False,
     lang: Annotated[
         str, typer.Option(help="Language to greet patients in. Default: the catalog's first.", metavar="LANG")
@@ -47,7 +58,7 @@ def serve(
             Serving(
                 host=host,
                 port=port,
-                catalog=catalog,
+                catalogs=_catalogs(catalog, os.environ),
                 data=data,
                 sample=sample,
                 language=lang,
@@ -59,11 +70,17 @@ def serve(
         )
 
 
+def _catalogs(given: Sequence[str] | None, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the exams that a service is for; several may stand in one option or setting, with commas between them."""
+    named = [part.strip() for each in given or [environ.get(CATALOG, "")] for part in each.split(",")]
+    return tuple(filter(None, named)) or (MAMMOGRAPHY,)
+
+
 def link(
     patient: Annotated[str, typer.Option(help="The hospital's pseudonym of the patient; no name.", metavar="ID")],
     exam: Annotated[
         str, typer.Option(help="What the service shows: a shipped exam, or a catalog folder.", metavar="PATH")
-    ] = "mammography",
+    ] = MAMMOGRAPHY,
     appointment: Annotated[str, typer.Option(help="The appointment, as your calendar calls it.", metavar="ID")] = "",
     order: Annotated[str, typer.Option(help="The order, as your order system calls it.", metavar="ID")] = "",
     accession: Annotated[str, typer.Option(help="The accession number of the images.", metavar="NUMBER")] = "",

@@ -53,7 +53,13 @@ def console(
     with friendly_errors():
         run_console(
             Serving(
-                host=host, port=port, catalog=catalog, data=data, sample=False, questionnaire=questionnaire, staff=True
+                host=host,
+                port=port,
+                catalogs=(catalog,),
+                data=data,
+                sample=False,
+                questionnaire=questionnaire,
+                staff=True,
             )
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -32,6 +32,17 @@ class ChatState:
     expired: tuple[Whole, ...] = ()
     pairs: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+
+
+def together(states: Sequence[ChatState]) -> ChatState:
+    """Return how the chats of several exams stand: whatever patients of one of them miss."""
+    if len(states) == 1:
+        return states[0]
+    closed: ClosedBecause = next((state.closed for state in states if state.closed), "")
+    expired = tuple(part for part in get_args(Whole) if any(part in state.expired for state in states))
+    pairs = dict.fromkeys(each for state in states for each in state.pairs)
+    lost = dict.fromkeys(each for state in states for each in state.lost)
+    return ChatState(closed, expired, tuple(pairs), tuple(lost))
 
 
 @dataclass(frozen=True)

@@ -186,18 +186,26 @@ class Publisher:
             )
         return self._put(chosen, ACTIVATE, Switch(self.now(), by, "activate", number), wait_s, tell)
 
-    def roll_back(
-        self, to: int | None, *, by: str, wait_s: float, tell: Callable[[str], None], force: bool = False
+    def roll_back(  # noqa: PLR0913 - which release, and how it is put into force
+        self,
+        to: int | None,
+        *,
+        by: str,
+        wait_s: float,
+        tell: Callable[[str], None],
+        force: bool = False,
+        exam: str = "",
     ) -> Release:
         """Put the release that was in force before, or `to`, into force again; running conversations stay on theirs.
 
+        `exam`: whose, where releases of several exams are in force beside each other.
         `force`: also one of which approvals of pairs, form or site have expired, where the one in force is worse: what
         has expired is not shown. The program's own sentences must be approved, else the chat would be closed.
 
         Raises:
             UserFixable: As for `activate`; or what was before is a release that was rolled back itself.
         """
-        chosen = self.existing(to if to is not None else self.before())
+        chosen = self.existing(to if to is not None else self.before(exam))
         self._require_servable(chosen)
         expired = self._expired(chosen)
         if any(what.split()[0] in SPOKEN for what in expired):
@@ -215,7 +223,7 @@ class Publisher:
 
     def standstill(self, release: Release) -> Standstill:
         """Return what a release does to the stops, compared with the one in force; number 0: it is made now."""
-        stops, number = Stops.of(self.releases.stops()), self.releases.in_force()
+        stops, number = Stops.of(self.releases.stops()), self.releases.of_exam(release.exam).in_force()
         before = self.existing(number) if number is not None else None
         held, ended = list[tuple[str, str, Withdrawn]](), list[tuple[str, str, Withdrawn]]()
         content = release.content
@@ -332,15 +340,24 @@ class Publisher:
             raise BadData(f"There is no release {number}. See `klartext release list`.")
         return found
 
-    def before(self) -> int:
+    def before(self, exam: str = "") -> int:
         """Return the release to go back to: of those that were in force, the last that was not rolled back itself.
 
+        `exam`: whose; needed where releases of several are in force.
+
         Raises:
-            BadData: There is none.
+            BadData: There is none, or it is not said of which exam.
         """
+        exams = self.releases.exams()
+        if exam and exam not in exams:
+            raise BadData(
+                f"`--exam` is {exam!r}, of which no release was in force. Were: {', '.join(exams) or 'none'}."
+            )
+        if not exam and len(exams) > 1:
+            raise BadData(f"Releases of several exams are in force: {', '.join(exams)}. Name one with `--exam`.")
         path = list[int]()  # what was put into force, without what was taken back
         taken_back: Switch | None = None
-        for each in self.releases.switches():
+        for each in self.releases.of_exam(exam).switches():
             if each.move == "prepare":
                 continue
             if each.move == "rollback" and each.number in path:

@@ -128,6 +128,14 @@ class Releases(Protocol):
 
     def switches(self) -> list[Switch]: ...
 
+    def of_exam(self, exam: str) -> Releases:
+        """Return those of one exam: whatever else is in force there, and was before, is not told."""
+        ...
+
+    def exams(self) -> list[str]:
+        """Return the exams that a release was ever in force of, by their folders' names."""
+        ...
+
     def in_force(self) -> int | None:
         """Return the number of the release in force; None before the first."""
         ...
@@ -137,6 +145,12 @@ class Releases(Protocol):
         ...
 
     def stops(self) -> list[Stop]: ...
+
+
+def own_releases(releases: Releases, exam: str) -> Releases:
+    """Return those of an exam where releases of several were in force, and all of them where there is one exam."""
+    exams = releases.exams()
+    return releases.of_exam(exam) if len(exams) > 1 and exam in exams else releases
 
 
 def make_manifest(

@@ -59,6 +59,15 @@ class SiteText:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherExam:
+    """The answer of a pair of another exam, copied from that one's catalog."""
+
+    exam: str
+    pair_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Interface:
     """A fixed sentence of the program; slots hold numbers, or answers of this patient.
 
@@ -102,7 +111,7 @@ class Entry:
         return f"{place}{self.label.text} – {self.value.text}"
 
 
-Part = Content | SiteText | Interface | FormText | Entry
+Part = Content | SiteText | OtherExam | Interface | FormText | Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +274,8 @@ def _check(part: Part, language: str, approved: _Approved) -> None:
         typed, allowed = True, _catalog_text(part, approved.catalog, approved.shown) or ""
     elif isinstance(part, SiteText):
         typed, allowed = True, (site and site.text(part.fact, language)) or ""
+    elif isinstance(part, OtherExam):
+        typed, allowed = True, _answer_elsewhere(part, language, approved.house)
     elif isinstance(part, FormText):
         typed, allowed = type(part.number) is int, _form_text(part, language, approved.heard) or ""
     else:
@@ -283,6 +294,12 @@ def _catalog_text(part: Content, catalog: Catalog | None, shown: frozenset[str])
         return part.text if part.text in _quiz_texts(pair, part.field) else None
     text = getattr(pair, part.field) if part.field in get_args(WholeField) else None
     return str(text) if text is not None else None
+
+
+def _answer_elsewhere(part: OtherExam, language: str, house: House) -> str:
+    """Return the answer of another exam that may be shown now; empty where there is none."""
+    answers = house.others.get(part.exam)
+    return answers(language).get(part.pair_id, "") if answers is not None else ""
 
 
 def _quiz_texts(pair: Pair, name: str) -> list[str]:
@@ -460,8 +477,8 @@ def _part_from_json(stored: Mapping[str, Any]) -> Part:
         return Entry(values["number"], label, value)
     if stored["kind"] == "Interface":
         values["slots"] = {name: _slot_from_json(slot) for name, slot in values["slots"].items()}
-    kinds: dict[str, type[Content] | type[SiteText] | type[Interface] | type[FormText]] = {
-        each.__name__: each for each in (Content, SiteText, Interface, FormText)
+    kinds: dict[str, type[Content] | type[SiteText] | type[OtherExam] | type[Interface] | type[FormText]] = {
+        each.__name__: each for each in (Content, SiteText, OtherExam, Interface, FormText)
     }
     return kinds[stored["kind"]](**values)
 

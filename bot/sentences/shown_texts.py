@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.sentences.reply import Content, ContentField, Reply
+from bot.sentences.reply import Content, ContentField, OtherExam, Reply
 
 SHOWN_DIGITS = 12  # of a hash, where people read it
 
@@ -40,3 +40,5 @@ def shown_texts(reply: Reply) -> Iterator[ShownText]:
     for part in (*reply.parts, *reply.choices):
         if isinstance(part, Content):
             yield ShownText(part.pair_id, part.field, reply.language, part.text)
+        elif isinstance(part, OtherExam):
+            yield ShownText(part.pair_id, "answer", reply.language, part.text)

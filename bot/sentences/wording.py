@@ -6,8 +6,8 @@ those of `texts/exam.yaml`, which name no exam.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bot.catalog.countries import LINES, Country
 from bot.catalog.exam import Exam
@@ -29,10 +29,12 @@ class Wording:
     Attributes:
         sentences: All sentences, by language and key; of the languages that no catalog has, just a few.
         phrases: What stands in them of the exam, by language and name.
+        exam: Where the phrases are from; None: they name no exam.
     """
 
     sentences: Mapping[str, Mapping[str, str]]
     phrases: Mapping[str, Mapping[str, str]]
+    exam: Exam | None = None
 
     @property
     def ways_out(self) -> frozenset[str]:
@@ -51,7 +53,7 @@ def wording_of(exam: Exam | None, spoken: Sequence[str] = ()) -> Wording:
     about = {language: said["about"] for language, said in own.items() if "about" in said}
     foreign = foreign_texts(about | dict(exam.abroad) if exam is not None else {}, languages)
     said = {language: {**_all(language, phrases[language]), **foreign.get(language, {})} for language in phrases}
-    return Wording({**foreign, **said}, phrases)
+    return Wording({**foreign, **said}, phrases, exam)
 
 
 def said_abroad(wording: Wording, spoken: Sequence[str]) -> dict[str, str]:
@@ -91,11 +93,13 @@ class House:
         country: Whose emergency numbers are said; None: those of all.
         site: What may be said of the place; None where that is nothing.
         wording: The sentences of the program, as they speak of the exam in force.
+        others: Of the other exams that are served, what may be shown on demand: answers by pair, of a language.
     """
 
     country: Country | None = None
     site: Site | None = None
     wording: Wording = NEUTRAL
+    others: Mapping[str, Callable[[str], Mapping[str, str]]] = field(default_factory=dict)
 
 
 NO_HOUSE = House()

@@ -124,7 +124,8 @@ class Conversation:
         self._id = opened.id
         self._standing = standing
         self._interviewer = interviewer
-        self._reactions = Reactions(assistant, interviewer)
+        self._reactions = self.rules(None)
+        self._joins: tuple[str, int | None] | None = None
         self._place = Place(opened.channel, assistant.country, wording=assistant.wording)
         self._desk: Desk | None = None
 
@@ -151,7 +152,7 @@ class Conversation:
         *,
         at: datetime,
         interviewer: Interviewer | None = None,
-    ) -> Conversation:
+    ) -> Self:
         """Go on with a conversation from what is stored of it: nothing else is remembered."""
         if interviewer is not None:
             interviewer.reopen(at=at)
@@ -182,7 +183,16 @@ class Conversation:
     def staffed(self, desk: Desk | None) -> Self:
         """Return the conversation with somebody to call, who may write in place of the program; None: nobody."""
         self._desk = desk
-        self._reactions = Reactions(self._assistant, self._interviewer, desk)
+        self._reactions = self.rules(desk)
+        return self
+
+    def rules(self, desk: Desk | None) -> Reactions:
+        """Return what reacts to messages."""
+        return Reactions(self._assistant, self._interviewer, desk)
+
+    def joining(self, exam: str, release: int | None) -> Self:
+        """Return the conversation that its next turn makes one about an exam."""
+        self._joins = (exam, release)
         return self
 
     @property
@@ -355,6 +365,7 @@ class Conversation:
             # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
             self._records.flag(self._id, StoredFlag(self._standing.state.last_turn, "wrong", "", at))
         self._records.add_turn(turn, interview=change, call=self._stirs(message, reaction, turn, call))
+        self._joins = None
         if self._interviewer is not None and change is not None:
             self._interviewer.stored(change)
         self._standing = Standing(_after(message, reaction), self._standing.number + 1, reply.choices)
@@ -472,6 +483,7 @@ class Conversation:
             exchange=exchange,
             release=self._assistant.release,
             quizzed=str(quizzed) if quizzed is not None else "",
+            joins=self._joins,
             **asdict(decided),
         )
 

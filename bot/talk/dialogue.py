@@ -120,6 +120,9 @@ class State:
         times: How often in a row a reply began with it.
         writes: Whether the patient cannot telephone.
         check: How far checking explanations is.
+        pending: What was asked before it was known which exam the conversation is about, or what another one answers.
+        ruled_out: Whether that raised an alarm, and the patient has called it off.
+        elsewhere: The other exam, and its pair, whose answer is offered.
     """
 
     language: str
@@ -142,6 +145,9 @@ class State:
     times: int = 0
     writes: bool = False
     check: Check = NO_CHECK
+    pending: str = ""
+    ruled_out: bool = False
+    elsewhere: tuple[str, ...] = ()
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -176,7 +182,8 @@ def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
         stored = json.loads(text)
         check = stored.get("check", {})
         check = Check(**{**check, "offered": tuple(check.get("offered", ()))})
-        state = State(**{**stored, "choices": tuple(stored["choices"]), "check": check})
+        tuples = {"choices": tuple(stored["choices"]), "elsewhere": tuple(stored.get("elsewhere", ()))}
+        state = State(**{**stored, **tuples, "check": check})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadData("The stored state of a conversation cannot be read.") from error
     if state.language not in shown:

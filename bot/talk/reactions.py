@@ -86,7 +86,7 @@ GO_ON = ("resume", "skip")
 # A yes that stays one beside thanks, folded.
 YES = frozenset({"ja", "jo", "joa", "gern", "gerne", "yes", "yeah", "yep", "sure", "please", "bitte"})
 # What is said to reactions that ask nothing.
-_REPLIES: Mapping[Kind, str] = {
+REPLIES: Mapping[Kind, str] = {
     "farewell": "goodbye",
     "thanks": "thanks",
     "refusal": "refusal",
@@ -401,7 +401,7 @@ class Reactions:
 
     def _reacted(self, state: State, kind: Kind) -> Reaction:
         rest, met = rest_of(state, state.language), kind in ("cancelling", "refusal")
-        return Reaction(*meet(self._assistant, rest, kind, (), state.said)) if met else _fixed(rest, _REPLIES[kind])
+        return Reaction(*meet(self._assistant, rest, kind, (), state.said)) if met else _fixed(rest, REPLIES[kind])
 
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
         return red_flag_in(self._assistant, text, fallback, rules_only=rules_only) is not None
@@ -509,7 +509,7 @@ class Reactions:
         if not understood and calls_off(text) and not (wants_words and _OF_ALARMS.isdisjoint(words(text))):
             return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
-            said = self._reacted(state, kind) if kind == "cancelling" else _fixed(rest, _REPLIES[kind])
+            said = self._reacted(state, kind) if kind == "cancelling" else _fixed(rest, REPLIES[kind])
             return self.then_question(said, at)
         # Where any words are an answer, what is no question is one in any language: nothing a patient says is lost.
         answers = understood or literal or (wants_words and _ASKS_ANYWHERE.isdisjoint(text))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from bot.assistant import Assistant
 from bot.catalog.topics import Topics
@@ -26,13 +27,17 @@ from bot.ports import (
 )
 from bot.sentences.reply import Heard, Interface, Reply, guard, interface, read_reply, repeated
 from bot.staff.desk import Desk
+from bot.talk.choosing import Choosing, Chosen, Gone
 from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
+from bot.talk.exams import Exams, Serving, Undecided, is_undecided, nobody, require_exam
 from bot.talk.interviewing import Interviewer
+from bot.talk.neighbours import Among, neighbour
 from bot.talk.uploads import FileRefused, SentFile, removal_turn
 from bot.text import sanitise
 
 MOST_FILES = 10  # of one conversation
 WITHDRAWN = "withdrawn"  # the sentence that stands for what may be shown no more
+Kind = TypeVar("Kind", bound=Conversation)
 RETRIES = 20  # of a turn that crossed others of the same conversation
 
 
@@ -43,23 +48,6 @@ class Opened:
     conversation: StoredConversation
     secret: str
     welcome: Reply
-
-
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """What a conversation is served from.
-
-    Attributes:
-        assistant: Decides.
-        interviewer: Returns who asks the questions of the radiology team in a conversation; None where nobody does.
-        topics: By which questions are suggested, and what is reminded of at the end.
-        release: The number of the release; None where there are none.
-    """
-
-    assistant: Assistant
-    interviewer: Callable[[str], Interviewer | None]
-    topics: Topics = field(default_factory=Topics)
-    release: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +65,7 @@ class Reception:
         page_session: How long after its beginning a conversation on the page can be opened; None: always.
         desk: Where patients' calls for a person arrive; None where nobody reads them.
         audit: Is told of what patients delete; None: nobody is.
+        exams: What serves each exam, where there are several; None: there is one.
     """
 
     assistant: Assistant
@@ -89,12 +78,50 @@ class Reception:
     topics: Topics = field(default_factory=Topics)
     releases: Callable[[int | None], Serving] | None = None
     audit: Audit | None = None
+    exams: Exams | None = None
 
     def serving(self, opened: StoredConversation | None = None) -> Serving:
-        """Return what serves a conversation: that of the release it began with. None: what serves new ones."""
-        if self.releases is None:
-            return Serving(self.assistant, self.interviewer, self.topics)
-        return self.releases(opened.release if opened is not None else None)
+        """Return what serves a conversation: its exam, of the release it began with. None: what serves new ones."""
+        if self.exams is not None:
+            return self._beside_others(self.exams.serving(opened))
+        if self.releases is not None:
+            return self.releases(opened.release if opened is not None else None)
+        own = Serving(self.assistant, self.interviewer, self.topics)
+        # Nobody who was asking about one exam goes on in another.
+        return own if opened is None or opened.exam in (None, own.exam) else nobody((self.assistant,))
+
+    @property
+    def several(self) -> tuple[str, ...]:
+        """The names of the exams, where there are several; else none."""
+        return tuple(self.exams.of) if self.exams is not None else ()
+
+    @property
+    def served(self) -> Mapping[str, Assistant]:
+        """Who answers conversations that begin now, by exam, in the order in which exams are offered."""
+        if self.exams is not None:
+            return {exam: serve(None).assistant for exam, serve in self.exams.of.items()}
+        serving = self.serving()
+        return {serving.exam: serving.assistant}
+
+    def _beside_others(self, serving: Serving) -> Serving:
+        """Return what serves a conversation, with what the other exams could say where this one has no answer."""
+        if isinstance(serving.assistant, Undecided):
+            return serving
+        others = tuple(each for name, each in self.served.items() if name != serving.exam)
+        return replace(serving, assistant=neighbour(serving.assistant, others))
+
+    def begun(self, exam: str | None) -> tuple[Serving, str | None]:
+        """Return what serves a conversation that begins now, and which exam it is about, as far as that is known.
+
+        Raises:
+            BadData: That exam is not served.
+        """
+        if self.exams is not None:
+            return self._beside_others(self.exams.begun(exam)), exam
+        serving = self.serving()
+        if exam is not None:
+            require_exam(exam, (serving.exam,))
+        return serving, serving.exam
 
     @property
     def asks(self) -> bool:
@@ -102,7 +129,7 @@ class Reception:
         serving = self.serving()
         return serving.assistant.asks and serving.interviewer("") is not None
 
-    def open(
+    def open(  # noqa: PLR0913 - what a conversation is begun with
         self,
         *,
         channel: Channel,
@@ -110,6 +137,7 @@ class Reception:
         consented: bool,
         patient: str | None = None,
         booking: Booking = UNBOOKED,
+        exam: str | None = None,
     ) -> Opened:
         """Begin a conversation with a new id and a new secret.
 
@@ -119,11 +147,12 @@ class Reception:
             consented: Whether the patient agreed to what is stored.
             patient: The hospital's pseudonym.
             booking: What the hospital calls the visit.
+            exam: That it is about; None: the patient is asked, where there are several.
 
         Raises:
-            BadData: The catalog has no such language.
+            BadData: The catalog has no such language, or there is no such exam.
         """
-        serving = self.serving()
+        serving, exam = self.begun(exam)
         language = language or first_language(serving.assistant)
         serving.assistant.catalog(language)  # raises when it is not open
         secret = secrets.token_urlsafe(32)
@@ -137,19 +166,21 @@ class Reception:
             patient=patient,
             release=serving.release,
             booking=booking,
+            exam=exam,
         )
         asking = serving.interviewer(stored.id) if serving.assistant.asks else None
-        conversation = Conversation.begin(serving.assistant, self.records, stored, interviewer=asking)
+        kind = Choosing if exam is None else Conversation
+        conversation = kind.begin(serving.assistant, self.records, stored, interviewer=asking)
         return Opened(stored, secret, conversation.greet(at=self.now()))
 
-    def known_as(self, id_: str, *, channel: Channel) -> StoredConversation:
+    def known_as(self, id_: str, *, channel: Channel, exam: str | None = None) -> StoredConversation:
         """Return the conversation of an id that another system's user stands behind; begin it if need be."""
         known = self.records.conversation(id_)
         if known is not None:
             return known
-        serving = self.serving()
+        serving, exam = self.begun(exam)
         language = first_language(serving.assistant)
-        stored = StoredConversation(id_, self.now(), language, channel, release=serving.release)
+        stored = StoredConversation(id_, self.now(), language, channel, release=serving.release, exam=exam)
         try:
             self.records.begin(stored)
         except AlreadyStored:  # two first messages at once
@@ -162,7 +193,8 @@ class Reception:
         expected = (stored and stored.secret_hash) or ""
         if stored is None or not hmac.compare_digest(expected, hash_of(secret)):
             return None
-        if (stored.release is None) is not (self.releases is None):
+        undecided = self.exams is not None and stored.exam is None and stored.release is None
+        if (stored.release is None) is not (self.releases is None) and not undecided:
             # Begun with a sample where releases are served, or the other way round: what was shown is not approved
             # here, or what was stopped is shown there. It goes on where it began, or not at all.
             return None
@@ -219,7 +251,7 @@ class Reception:
         opened = self.records.conversation(id_)
         serving, form = self.serving(opened), self._form(id_, opened)
         turns = self.records.turns(id_)
-        return [Taken(turn, _shown_again(turn, serving.assistant, form)) for turn in turns if turn.exchange]
+        return [Taken(turn, self._shown_again(turn, serving.assistant, form)) for turn in turns if turn.exchange]
 
     def look(self, opened: StoredConversation) -> Conversation:
         """Return the conversation as it stands, to look at; turns go through `take`."""
@@ -248,9 +280,26 @@ class Reception:
         return opened.secret_hash is None or self._has_expired(opened)
 
     def _resume(self, opened: StoredConversation) -> Conversation:
+        if opened.exam is None:  # another request may have said which it is
+            opened = self.records.conversation(opened.id) or opened
         serving = self.serving(opened)
+        if not isinstance(serving.assistant, Undecided):
+            resumed = self._resumed(Among if self.exams is not None else Conversation, serving, opened)
+            # One from before conversations had exams belongs to the one that there is.
+            return resumed if opened.exam is not None else resumed.joining(serving.exam, opened.release)
+        if opened.exam is not None:
+            return self._resumed(Gone, serving, opened)
+        return self._resumed(Choosing, serving, opened).entering(lambda exam: self._entered(exam, opened))
+
+    def _entered(self, exam: str, opened: StoredConversation) -> Chosen:
+        """Return a conversation as one of the exam that the patient has just chosen."""
+        serving, _ = self.begun(exam)
+        known = replace(opened, exam=exam, release=serving.release)
+        return self._resumed(Chosen, serving, known).joining(exam, serving.release)
+
+    def _resumed(self, kind: type[Kind], serving: Serving, opened: StoredConversation) -> Kind:
         asking = serving.interviewer(opened.id) if serving.assistant.asks else None
-        resumed = Conversation.resume(serving.assistant, self.records, opened, at=self.now(), interviewer=asking)
+        resumed = kind.resume(serving.assistant, self.records, opened, at=self.now(), interviewer=asking)
         return resumed.staffed(self.desk)
 
     def _form(self, id_: str, opened: StoredConversation | None) -> Form | None:
@@ -271,7 +320,13 @@ class Reception:
             raise Reused("This turn_id was used for another message. Give every new message a turn_id of its own.")
         opened = self.records.conversation(turn.conversation)
         assistant = self.serving(opened).assistant
-        return Taken(turn, _shown_again(turn, assistant, self._form(turn.conversation, opened)))
+        return Taken(turn, self._shown_again(turn, assistant, self._form(turn.conversation, opened)))
+
+    def _shown_again(self, turn: StoredTurn, assistant: Assistant, form: Form | None) -> Reply:
+        """Return a stored reply; what was said before the exam was known speaks of none, and is still said so."""
+        if is_undecided(turn.catalog) and not isinstance(assistant, Undecided):
+            assistant = self.exams.undecided().assistant if self.exams is not None else nobody((assistant,)).assistant
+        return _shown_again(turn, assistant, form)
 
 
 def _shown_again(turn: StoredTurn, assistant: Assistant, form: Form | None) -> Reply:
@@ -279,6 +334,8 @@ def _shown_again(turn: StoredTurn, assistant: Assistant, form: Form | None) -> R
     language = turn.language if turn.language in assistant.languages else first_language(assistant)
     try:
         reply = read_reply(turn.exchange.reply if turn.exchange else "")
+        if isinstance(assistant, Undecided):
+            reply = assistant.without_old_buttons(reply)
         # What was repeated then may have been changed since; every sentence must still be the form's or ours.
         heard = Heard(form, repeated([reply])) if form is not None else None
         catalog, shown = assistant.catalog(reply.language), assistant.shown(reply.language)

@@ -14,9 +14,10 @@ from typing import Annotated
 from fastapi import Path, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from bot.errors import BadData
+from bot.errors import BadData, NoSuchExam
 from bot.ports import Booking, FlagReason, StoredConversation, StoredFlag
 from bot.talk.conversation import Message
+from bot.talk.exams import title
 from bot.talk.reception import Reception
 from bot.talk.uploads import FileRefused, file_id
 from bot.text import sanitise
@@ -27,6 +28,7 @@ from bot.web.problems import Problem, no_access, too_many
 from bot.web.schemas import (
     TURN_ID,
     ConversationView,
+    ExamView,
     ExportView,
     FlagView,
     NewConversation,
@@ -91,7 +93,10 @@ class ConversationApi:
                 consented=True,
                 patient=body.patient or None,
                 booking=Booking(body.appointment, body.order, body.accession),
+                exam=body.exam,
             )
+        except NoSuchExam as error:
+            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
         except BadData:
             raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "This catalog does not have that language.") from None
         self._metrics.conversation("api")
@@ -104,8 +109,16 @@ class ConversationApi:
             language=opened.conversation.language,
             sample=serving.assistant.sample,
             release=serving.assistant.release or None,
+            exam=opened.conversation.exam,
             welcome=reply_view(opened.welcome, serving.assistant.country),
         )
+
+    def exams(self) -> list[ExamView]:
+        """Tell which exams this service answers questions about."""
+        return [
+            ExamView(name=name, titles={language: title(each, language) for language in each.languages})
+            for name, each in self._reception.served.items()
+        ]
 
     def _portal(self, request: Request) -> str | None:
         """Return the name of the portal whose key came with a request; all keys are compared, in the same time."""

@@ -25,6 +25,7 @@ from bot.sentences.spelling import spelt
 from bot.settings import Settings
 from bot.talk.conversation import first_language
 from bot.talk.dialogue import URGENT_TEXTS
+from bot.talk.exams import exam_of
 from bot.talk.reception import Reception
 from bot.text import seen
 from bot.web.api import ConversationApi
@@ -43,7 +44,16 @@ from bot.web.rasa.project import ACTIONS_PATH
 from bot.web.rasa.receiving import MOST_KEPT, Slimming, takes_tracker
 from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
-from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, StaffView, TranscriptView, TurnView
+from bot.web.schemas import (
+    ConversationView,
+    ExamView,
+    ExportView,
+    FlagView,
+    HealthView,
+    StaffView,
+    TranscriptView,
+    TurnView,
+)
 from bot.web.senders import Senders
 from bot.web.staff.console import Console, staff_headers
 from bot.web.staff_api import CallView, InboxView, LiveView, StaffApi
@@ -182,6 +192,7 @@ def routes(service: Service) -> list[Route]:
         Route("GET", "/healthz", service.health, HealthView, when_ready=False, further=NOT_HEALTHY),
         Route("GET", "/livez", service.alive, HealthView, when_ready=False),
         Route("GET", "/metrics", service.figures, None, when_ready=False, kind=MetricsText),
+        Route("GET", API + "/exams", api.exams, list[ExamView], (HTTPStatus.SERVICE_UNAVAILABLE,)),
         Route("POST", API + "/conversations", api.begin, ConversationView, begun, HTTPStatus.CREATED),
         Route("GET", one, api.transcript, TranscriptView, OF_CONVERSATIONS),
         Route("DELETE", one, api.erase, None, OF_CONVERSATIONS, HTTPStatus.NO_CONTENT),
@@ -341,7 +352,7 @@ def _people(service: Service, crowd: Crowd) -> Side:
         metrics=service.metrics,
         turns=RateLimit(settings.turns_per_minute, clock_s=time.monotonic),
         left=service.left,
-        exam=assistant.catalog(assistant.languages[0]).name,
+        exams=reception.several or (exam_of(assistant),),
         renderer=Renderer(
             labels,
             house=assistant.house,

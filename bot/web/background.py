@@ -18,11 +18,13 @@ from bot.handover.urgent import RedFlagDelivery, Waiting
 from bot.interview_wiring import Interviewers
 from bot.outbox_ports import FhirServer, Group, Leaving, Patience
 from bot.ports import Finder, Keeper, Presence
+from bot.release.in_force import together
 from bot.settings import Settings
 from bot.staff.calls import Tally
 from bot.staff.escalation import Escalation
 from bot.web.audit_watch import AuditWatch
 from bot.web.editions import ByRelease, Editions
+from bot.web.exams import ByExam, editions_of
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
@@ -98,7 +100,7 @@ class Background:
     def of(
         cls,
         settings: Settings,
-        interviewers: Interviewers | ByRelease,
+        interviewers: Interviewers | ByRelease | ByExam,
         storage: StorageHealth,
         telling: Telling,
         set_up: Mapping[str, str],
@@ -117,13 +119,13 @@ class Background:
         """
         stopping = threading.Event()
         presence, finder = make_presence(settings, set_up), make_finder(settings)
-        editions = interviewers.editions if isinstance(interviewers, ByRelease) else None
+        editions = editions_of(interviewers)
         watch = AuditWatch(make_audit(settings), make_witness(settings), telling.now)
         watch.look()  # before the first line: a log that begins is told from one whose witness is gone
         looks = (storage.look_now, watch.look)
         present = partial(_present, presence, looks, telling, stopping, editions)
         tasks: dict[str, Callable[[], None]] = {"presence": partial(_indexed, finder, present)}
-        if editions is not None:
+        if editions:
             tasks["releases"] = partial(_keep_up, editions, presence, telling, stopping)
         deliveries: _Deliveries | _Nowhere
         if settings.fhir.url:
@@ -276,7 +278,7 @@ class _Nowhere:
 
 
 def _deliveries(
-    settings: Settings, interviewers: Interviewers | ByRelease, telling: Telling, stopping: threading.Event
+    settings: Settings, interviewers: Interviewers | ByRelease | ByExam, telling: Telling, stopping: threading.Event
 ) -> _Deliveries:
     metrics, now = telling.metrics, telling.now
 
@@ -341,7 +343,7 @@ def _present(
     looks: Sequence[Callable[[], object]],
     telling: Telling,
     stopping: threading.Event,
-    editions: Editions | None,
+    editions: Sequence[Editions],
 ) -> None:
     """Say that this process runs until it ends, and look at what else has to be looked at again and again."""
     told: Sequence[str] = ()
@@ -349,7 +351,7 @@ def _present(
         try:
             for look in looks:
                 look()
-            differing = presence.beat(telling.now(), prepared=editions.prepared if editions is not None else None)
+            differing = presence.beat(telling.now(), prepared=_prepared(editions))
             if differing and differing != told:
                 log.error(
                     "another process on this database is set up otherwise: %s. Patients meet now one, now the other: "
@@ -368,18 +370,25 @@ def _present(
                 return
 
 
-def _keep_up(editions: Editions, presence: Presence, telling: Telling, stopping: threading.Event) -> None:
+def _prepared(editions: Sequence[Editions]) -> int | None:
+    """Return the release that is ready of the exam for which somebody asked last."""
+    asked = [(each.asked_at, each.prepared) for each in editions if each.asked_at is not None]
+    last = max(asked, key=lambda each: each[0], default=None)
+    return last[1] if last is not None else next((each.prepared for each in editions), None)
+
+
+def _keep_up(editions: Sequence[Editions], presence: Presence, telling: Telling, stopping: threading.Event) -> None:
     """Make ready the releases that are asked for, and tell what is in force, until told to stop."""
     while not stopping.is_set():
         try:
-            if editions.keep_up():
-                presence.beat(telling.now(), prepared=editions.prepared)
-            serving = editions.of(None).assistant
-            in_force = editions.serving
-            if in_force is not None:
+            if sum(each.keep_up() for each in editions):
+                presence.beat(telling.now(), prepared=_prepared(editions))
+            serving = [each.of(None).assistant.release for each in editions]
+            in_force = [each.serving for each in editions if each.serving is not None]
+            if in_force:
                 # An approval that ends soon has to be seen before patients miss the answer.
-                left_s = (in_force.first_expiry - telling.now()).total_seconds()
-                telling.metrics.released(serving.release, left_s, editions.look())
+                left_s = min((each.first_expiry - telling.now()).total_seconds() for each in in_force)
+                telling.metrics.released(serving, left_s, together([each.look() for each in editions]))
             telling.pulse.beat("releases")
         except Exception:
             log.exception("a release cannot be made ready")

@@ -97,6 +97,7 @@ class Editions:
         now: The clock.
         encoder: For all of them.
         prepared: The newest release that this process can serve at once, as far as somebody asked for it.
+        asked_at: When somebody asked for one last.
         state: How the chat stood when somebody looked last; nothing is asked for it.
     """
 
@@ -107,6 +108,7 @@ class Editions:
     now: Callable[[], datetime]
     encoder: str | Encoder = "embedded"
     prepared: int | None = None
+    asked_at: datetime | None = None
     state: ChatState = field(default_factory=ChatState)
     _refused: int | None = None
     _open: OrderedDict[int, Edition] = field(default_factory=OrderedDict)
@@ -155,7 +157,7 @@ class Editions:
     def keep_up(self) -> bool:
         """Make ready what is asked for and not ready yet: the release in force, or one that is to be; say if it was."""
         switches = self.releases.switches()
-        asked = switches[-1].number if switches else None
+        asked, self.asked_at = (switches[-1].number, switches[-1].at) if switches else (None, None)
         if asked is None or asked in (self.prepared, self._refused):
             return False
         try:
@@ -274,13 +276,14 @@ def _missed(state: ChatState) -> str:
     return f"the approval of {' and '.join(missed)} has ended: have it signed, and make a release"
 
 
-def _in_force(releases: Releases) -> int:
+def _in_force(releases: Releases, exam: str = "") -> int:
     """Return the number of the release in force; raise UserFixable when there is none."""
     number = releases.in_force()
     if number is None:
         raise UserFixable(
-            "No release is in force in this database, and patients are shown releases only. Make one with "
-            "`klartext release make CATALOG` and put it into force with `klartext release activate`, or try the "
+            f"No release {f'of {exam!r} ' if exam else ''}is in force in this database, and patients are shown "
+            "releases only. Make one with `klartext release make CATALOG` and put it into force with "
+            "`klartext release activate`, or try the "
             "sample with `--sample`."
         )
     return number
@@ -307,15 +310,22 @@ class ByRelease:
         self.of_conversation(conversation).left(conversation, at=at)
 
 
-def make_editions(settings: Settings, records: Records, now: Callable[[], datetime]) -> Editions:
-    """Return what serves releases, by the keys of the settings.
+def make_editions(
+    settings: Settings,
+    records: Records,
+    now: Callable[[], datetime],
+    *,
+    exam: str = "",
+    encoder: str | Encoder = "embedded",
+) -> Editions:
+    """Return what serves releases, by the keys of the settings; `exam`: of which alone, by its folder's name.
 
     Raises:
         UserFixable: There is no release in force, or it is not said whose releases may be shown.
     """
     from bot.adapters.release_keys import Trust  # cryptography is loaded where releases are
 
-    releases = make_releases(settings)
-    _in_force(releases)  # before keys are asked for that only who has a release can have
+    releases = make_releases(settings).of_exam(exam)
+    _in_force(releases, exam)  # before keys are asked for that only who has a release can have
     trust = Trust.of(settings.release_trust, settings.release_key)
-    return Editions(settings, records, releases, trust, now)
+    return Editions(settings, records, releases, trust, now, encoder)

@@ -6,6 +6,7 @@ Every series that an alert looks at is there from the start: what appears with i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
@@ -43,6 +44,13 @@ class Metrics:
         self._turns = Counter(
             "klartext_turns", "Turns answered, resends included.", ["channel", "decision"], registry=registry
         )
+        self._exam_turns = Counter(
+            "klartext_exam_turns",
+            "Turns answered by the exam that they were about, where there are several; none: before it was known.",
+            ["exam", "decision"],
+            registry=registry,
+        )
+        self._exams: tuple[str, ...] = ()
         self._quizzes = Counter(
             "klartext_quizzes",
             "Checks whether an answer explained well, by what came of them.",
@@ -246,10 +254,11 @@ class Metrics:
         self._ready.set(1)
         self._wanted.set(workers)
 
-    def released(self, release: str, first_expiry_s: float, state: ChatState) -> None:
-        self._known_releases.add(release)
+    def released(self, releases: Sequence[str], first_expiry_s: float, state: ChatState) -> None:
+        """Tell what is in force: one release, or one of each exam."""
+        self._known_releases.update(releases)
         for each in self._known_releases:
-            self._release.labels(each).set(each == release)
+            self._release.labels(each).set(each in releases)
         self._expiry_s.set(first_expiry_s)
         self._closed.set(bool(state.closed))
         for part in get_args(Whole):
@@ -276,6 +285,10 @@ class Metrics:
             if kind != "unsent_kept":
                 self._purged.labels(kind).inc(count)
 
+    def serves(self, exams: Sequence[str]) -> None:
+        """Count turns by exam from now on."""
+        self._exams = tuple(exams)
+
     def conversation(self, channel: str) -> None:
         self._conversations.labels(channel).inc()
 
@@ -284,6 +297,9 @@ class Metrics:
         if is_safe_reply(taken.reply):
             self._refused.inc()
         self._turns.labels(channel, decision).inc()
+        if self._exams:
+            name = taken.turn.catalog.partition("@")[0]
+            self._exam_turns.labels(name if name in self._exams else "none", decision).inc()
         if (quizzed := Quizzed.read(taken.turn.quizzed)) is not None:
             self._quizzes.labels(quizzed.step).inc()
         self._turn_s.labels(decision).observe(elapsed_s)

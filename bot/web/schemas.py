@@ -12,7 +12,7 @@ from bot.catalog.countries import Country
 from bot.catalog.quiz import QuizStep, Quizzed
 from bot.matching.complaints import Urgency
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.sentences.reply import Content, Entry, FormText, Part, Reply, SiteText, emergency_notice
+from bot.sentences.reply import Content, Entry, FormText, OtherExam, Part, Reply, SiteText, emergency_notice
 from bot.staff.calls import Action, CallState
 from bot.talk.conversation import Taken
 from bot.talk.dialogue import told_urgency
@@ -20,6 +20,7 @@ from bot.talk.dialogue import told_urgency
 # A language of the service; which ones it has, it says with the catalog.
 Language = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 MAX_COMMENT = 1000
+EXAM = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 TURN_ID = r"^[A-Za-z0-9_-]{1,64}$"
 
 
@@ -48,6 +49,11 @@ class NewConversation(In):
     consent: Agreed = Field(description="The patient agreed that the conversation is stored.")
     language: Language | None = Field(None, description="Of the greeting; default: the catalog's first.")
     anonymous: Literal[True] = Field(True, description="The only mode so far: nobody is asked for a name.")
+    exam: str | None = Field(
+        None,
+        pattern=EXAM,
+        description="Its name, of those in `/exams`; left out: where there are several, the patient is asked.",
+    )
     patient: Identifier = Field("", description=f"Pseudonym; no name. {BY_PORTALS}")
     appointment: Identifier = Field("", description=f"As your calendar calls it. {BY_PORTALS}")
     order: Identifier = Field("", description=f"As your order system calls it. {BY_PORTALS}")
@@ -100,6 +106,11 @@ class PartView(BaseModel):
     pair_id: str | None = None
     field: str | None = None
     link_id: str | None = None
+    exam: str | None = Field(
+        default=None,
+        exclude_if=lambda exam: exam is None,
+        description="Whose `content` it is, where it is another exam's than the conversation's.",
+    )
     # Left out where it says nothing: what is exported of most conversations stays as it was.
     language: str | None = Field(
         default=None,
@@ -187,7 +198,19 @@ class ConversationView(BaseModel):
         exclude_if=lambda release: release is None,
         description="That answers: `number@hash`; null in sample mode.",
     )
+    exam: str | None = Field(
+        None,
+        exclude_if=lambda exam: exam is None,
+        description="That it is about; left out while the patient has not said so.",
+    )
     welcome: ReplyView
+
+
+class ExamView(BaseModel):
+    """An exam that this service answers questions about."""
+
+    name: str = Field(description="To begin a conversation with.")
+    titles: dict[str, str] = Field(description="What patients are told that it is called, by language.")
 
 
 class StaffLineView(BaseModel):
@@ -324,6 +347,8 @@ def _asked(part: Part) -> str | None:
 def _part_view(part: Part) -> PartView:
     if isinstance(part, Content):
         return PartView(kind="content", text=part.text, pair_id=part.pair_id, field=part.field)
+    if isinstance(part, OtherExam):
+        return PartView(kind="content", text=part.text, pair_id=part.pair_id, field="answer", exam=part.exam)
     if isinstance(part, SiteText):
         return PartView(kind="site", text=part.text, key=f"site_{part.fact}")
     if isinstance(part, FormText):

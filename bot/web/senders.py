@@ -88,13 +88,16 @@ class Senders:
         if not hmac.compare_digest(said, self.token.encode()):
             raise no_token(self.setting)
 
-    def say(self, sender: str, message: Message) -> Said:
-        """Take a sender's message; raise Problem when there are too many."""
-        key = self._key(sender)
+    def say(self, sender: str, message: Message, *, exam: str | None = None) -> Said:
+        """Take a sender's message; raise Problem when there are too many.
+
+        `exam`: that the other system is about, where there are several; a sender has a conversation about each.
+        """
+        key = self._key(f"{exam}:{sender}" if exam is not None else sender)
         if wait_s := self.turns.wait_s(key):
             raise too_many(wait_s)
         started_s = time.perf_counter()
-        opened = self.reception.known_as(key, channel="rest")
+        opened = self.reception.known_as(key, channel="rest", exam=exam)
         taken = self.reception.take(opened, message)
         self.metrics.turn("rest", taken, time.perf_counter() - started_s)
         sample = self.reception.serving(opened).assistant.sample

@@ -23,18 +23,16 @@ from starlette.types import ASGIApp
 
 from bot.assistant import Assistant
 from bot.errors import KlartextError, NotAudited, Unreachable, UserFixable, full_disk
-from bot.interview_wiring import Interviewers, for_terminology
+from bot.interview_wiring import for_terminology
 from bot.ports import Records
-from bot.release.in_force import ChatState
 from bot.release.stops import Stop
 from bot.sentences.reply import Entry
 from bot.settings import Settings
 from bot.talk.reception import Reception
-from bot.talk.reception import Serving as Serves
 from bot.web import logs
 from bot.web.app import Service, build_app, console_alone
 from bot.web.background import Background, Telling
-from bot.web.editions import ByRelease, Editions, make_editions, open_edition
+from bot.web.exams import require_own_forms, serve_releases, serve_sample
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
@@ -73,7 +71,7 @@ class Serving:
 
     host: str
     port: int
-    catalog: str
+    catalogs: Sequence[str]
     data: Path | None
     sample: bool
     questionnaire: Path | None = None
@@ -83,12 +81,17 @@ class Serving:
     language: str = ""
 
     @property
+    def catalog(self) -> str:
+        """The exam, or the first of several: the one that the console edits."""
+        return self.catalogs[0]
+
+    @property
     def flags(self) -> dict[str, str | bool]:
         """What all processes on one database must be started with alike, by name."""
         return {
             "--sample": self.sample,
             "--staff": self.staff,
-            "--catalog": self.catalog,
+            "--catalog": ",".join(self.catalogs),
             "--questionnaire": str(self.questionnaire or ""),
             "--terminology-server": self.terminology_server or "",
             "--lang": self.language,
@@ -109,6 +112,7 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     _share_memory()
     _require_demo_here(serving)
+    require_own_forms(serving.catalogs, serving.questionnaire)
     settings = _settings(serving)
     if settings.workers > 1:
         require_shareable(settings, settings.workers)
@@ -205,14 +209,12 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     tracer = make_tracer(settings)
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
     logs.count_errors(metrics.logged)
-    editions: Editions | None = None
-    interviewers: Interviewers | ByRelease
     if serving.sample:
-        edition = open_edition(serving.catalog, settings, records, sample=True, questionnaire=serving.questionnaire)
-        interviewers = edition.interviewers
+        served = serve_sample(serving.catalogs, settings, records, questionnaire=serving.questionnaire)
     else:
-        editions = make_editions(settings, records, _now)
-        edition, interviewers = editions.of(None), ByRelease(editions)
+        served = serve_releases(serving.catalogs, settings, records, _now)
+    edition, interviewers = served.edition, served.interviewers
+    metrics.serves(tuple(served.exams.of) if served.exams is not None else ())
     audit = make_audit(settings, request_id=logs.request_id)
     audit.check()  # who cannot be told of deletions is told now, not the first patient who deletes
     storage = StorageHealth(records.try_writing, lambda found: metrics.database(writable=not found))
@@ -227,14 +229,15 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         page_session=timedelta(hours=settings.session_hours),
         desk=make_desk(settings, opens=lambda now: _opens(reception, now)),
         topics=edition.topics,
-        releases=partial(_serving, editions) if editions is not None else None,
+        releases=served.releases,
         audit=audit,
+        exams=served.exams,
     )
     if tracer is not None:
         reception = TracedReception.around(reception, tracer)
 
     def trained() -> Assistant | None:
-        return reception.serving().assistant if service.prepared.is_set() else None
+        return next(iter(reception.served.values())) if service.prepared.is_set() else None
 
     service = Service(
         reception,
@@ -243,11 +246,9 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         left=lambda id_: interviewers.left(id_, at=_now()),
         background=background,
         launcher=make_launcher(settings),
-        chat=lambda: editions.state if editions is not None else ChatState(),
-        release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
-        names_verified=lambda: (
-            editions is not None and editions.serving is not None and editions.serving.release.has_verified_names
-        ),
+        chat=lambda: served.state,
+        release=lambda: served.in_force,
+        names_verified=lambda: served.names_verified,
         console=_console(serving, settings, records, trained, partial(_answers, reception)) if serving.staff else None,
     )
     return service, background
@@ -281,12 +282,6 @@ def _answers(reception: Reception, conversation: str) -> Sequence[str]:
     return [part.text for part in shown.parts if isinstance(part, Entry)] if shown is not None else []
 
 
-def _serving(editions: Editions, number: int | None) -> Serves:
-    """Return what serves conversations of a release."""
-    edition = editions.of(number)
-    return Serves(edition.assistant, edition.interviewers.of, edition.topics, edition.number)
-
-
 def _opens(reception: Reception, now: datetime) -> datetime | None:
     """Return when staff are next there, as far as the site tells."""
     site = reception.serving().assistant.site
@@ -301,8 +296,10 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
 
     def prepare() -> None:
         try:
-            assistant = service.reception.serving().assistant
-            assistant.prepare()
+            exams = service.reception.served
+            assistant = next(iter(exams.values()))
+            for each in exams.values():
+                each.prepare()
             with suppress(KlartextError):  # loads the model: the first patient should not wait for it
                 assistant.encoder.encode(["?"])
             service.prepared.set()
@@ -311,10 +308,12 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
                 worker.ready.set()
             fields: dict[str, object] = {"version": version("klartext"), "workers": service.settings.workers}
             fields |= {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
+            fields |= {"exams": list(exams)} if len(exams) > 1 else {}
             log.info("ready", extra={"fields": fields})
             with suppress(KlartextError):  # a second or two that nobody need wait for, before or after
-                for language in assistant.languages:
-                    assistant.context(language).prepare()
+                for each in exams.values():
+                    for language in each.languages:
+                        each.context(language).prepare()
         except KlartextError as error:
             failed.append(error)
             server.should_exit = True

@@ -25,6 +25,7 @@ NAMES = frozenset(
         "ASK_WHO",
         "AUDIT_LOG",
         "AUDIT_NAME",
+        "CATALOG",
         "CHANNEL_TOKEN",
         "CHROMA_URL",
         "COUNTRY",

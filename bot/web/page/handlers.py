@@ -7,7 +7,7 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import get_args
@@ -21,7 +21,9 @@ from bot.ports import UNBOOKED, FlagReason, StoredConversation, StoredFlag
 from bot.sentences.reply import Reply
 from bot.sentences.spelling import spelt
 from bot.settings import UPLOAD_KINDS, Settings
+from bot.talk.choosing import Gone
 from bot.talk.conversation import Message, Taken
+from bot.talk.exams import title
 from bot.talk.messages import switch_to
 from bot.talk.reception import Reception, is_withdrawn
 from bot.talk.uploads import EXTENSIONS, FileLimits, FileRefused, Reason, SentFile
@@ -55,7 +57,7 @@ class Pages:
         metrics: Counts.
         turns: The limit of turns of one conversation.
         left: Is told of a conversation that was ended.
-        exam: The catalog that links must name.
+        exams: The catalogs that links may name.
         renderer: Makes pages.
         labels: Of the page, by language, as the country spells them.
         alarm: Returns what is said to a text that is plainly an emergency, without any database; None: it is none.
@@ -66,15 +68,20 @@ class Pages:
     metrics: Metrics
     turns: RateLimit
     left: Callable[[str], None]
-    exam: str
+    exams: Sequence[str]
     renderer: Renderer
     labels: Mapping[str, Labels]
     alarm: Callable[[str], Reply | None] = lambda _: None
 
-    @property
-    def _phrases(self) -> Mapping[str, Mapping[str, str]]:
-        """What is said of the exam, by language."""
-        return self.reception.serving().assistant.wording.phrases
+    def _phrases(self, exam: str | None) -> Mapping[str, Mapping[str, str]]:
+        """What is said of an exam, by language; None: of the one that there is, or of none."""
+        return self.reception.begun(exam)[0].assistant.wording.phrases
+
+    def _offered(self, invitation: Invitation | None, language: str) -> list[tuple[str, str]]:
+        """Return name and title of the exams that a patient may begin with; none where there is nothing to choose."""
+        if not self.reception.several or self._exam(Visit(path="/"), invitation):
+            return []
+        return [(name, title(each, language)) for name, each in self.reception.served.items()]
 
     @property
     def framing(self) -> bool:
@@ -95,9 +102,10 @@ class Pages:
         if opened is not None and invitation is not None and invitation.patient != opened.patient:
             opened, visit = None, replace(visit, session="")  # a device that somebody else used before
         begins = visit if visit.session else replace(visit, session=fresh_session())
-        serving = self.reception.serving()
+        serving, _ = self.reception.begun(self._exam(visit, invitation))
         closed = serving.assistant.is_closed
         site, language = serving.assistant.site, self.renderer.language_of(visit)
+        named = self._exam(visit, invitation)
         response = self.renderer.page(
             "start",
             begins,
@@ -106,8 +114,9 @@ class Pages:
             asks=not closed and serving.assistant.asks and serving.interviewer("") is not None,
             opened=opened,
             invited=invitation is not None,
+            exams=self._offered(invitation, language),
             note=_note(visit),
-            heading=self._phrases[self.renderer.language_of(visit)]["heading"],
+            heading=self._phrases(named)[language]["heading"],
         )
         if begins is not visit:
             keep(response, visit, "session", begins.session, hours=self.settings.session_hours)
@@ -121,11 +130,13 @@ class Pages:
             return _see("/?note=consent#consent")
         before = self._opened(visit)
         invitation = self._invitation(visit)
-        language = self.renderer.language_of(visit)
+        language, exam = self.renderer.language_of(visit), self._exam(visit, invitation)
+        spoken = self.reception.begun(exam)[0].assistant.languages
         opened = self.reception.open(
             channel="page",
-            language=language if language in self.reception.serving().assistant.languages else None,
+            language=language if language in spoken else None,
             consented=True,
+            exam=exam,
             patient=invitation.patient if invitation is not None else None,
             booking=invitation.booking if invitation is not None else UNBOOKED,
         )
@@ -137,6 +148,11 @@ class Pages:
         keep(response, visit, "session", secret, hours=self.settings.session_hours)
         drop(response, visit, "link")
         return response
+
+    def _exam(self, visit: Visit, invitation: Invitation | None) -> str | None:
+        """Return the exam that a conversation begins about, where there are several; None: the patient is asked."""
+        named = (invitation.exam if invitation is not None else "") or visit.said("exam")
+        return named if named in self.reception.several else None
 
     def invited(self, visit: Visit) -> Response:
         """Take up the link of an appointment; the address is left at once, so that it stays in no history."""
@@ -180,6 +196,7 @@ class Pages:
             language=opened.language,
             in_talk=True,
             note=_note(visit),
+            gone=isinstance(conversation, Gone),
             greeting=tuple(shown.blocks(greeting, without="help")),
             greeting_language=greeting.language,
             turns=turns,
@@ -432,6 +449,8 @@ class Pages:
         spoken = language if language in assistant.languages else assistant.languages[0]
         if not serving.topics.groups:
             pairs = tuple(pair.id for pair in assistant.catalog(spoken).pairs)[:8]
+            if not pairs:
+                return []
             return [(self.renderer.labels(language)["ask_about"], shown.suggestions(pairs, spoken))]
         found = (
             (
@@ -469,7 +488,7 @@ class Pages:
         except NotInvited as error:
             status = HTTPStatus.GONE if error.reason == "expired" else HTTPStatus.NOT_FOUND
             raise PageProblem(status, sentence=f"link_{error.reason}") from None
-        if invitation.exam != self.exam:
+        if invitation.exam not in self.exams and (invitation.exam or len(self.exams) == 1):
             raise PageProblem(HTTPStatus.NOT_FOUND, sentence="link_exam")
         return invitation
 

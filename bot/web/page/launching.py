@@ -11,7 +11,7 @@ import json
 import logging
 import threading
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hmac import compare_digest
 from http import HTTPStatus
@@ -73,16 +73,22 @@ class LaunchPages:
     _used: _Used = field(default_factory=_Used)
 
     def launch(self, visit: Visit) -> Response:
-        """Send a patient to sign in: from an EHR with `iss` and `launch`, alone with `iss` or nothing."""
+        """Send a patient to sign in: from an EHR with `iss` and `launch`, alone with `iss` or nothing.
+
+        `exam` names the one that it is about, where there are several.
+        """
         issuer, launch = visit.query.get("iss", ""), visit.query.get("launch", "")
         try:
             if max(len(issuer), len(launch)) > MAX_PARAMETER or (launch and not issuer):
                 raise LaunchFailed("odd", "the launch is too long, or names no issuer")
             address, pending = self.launcher.begin(issuer, launch)
+            exam = visit.query.get("exam", "")
+            if exam and exam not in self.pages.exams:
+                raise LaunchFailed("odd", f"the launch names an exam that is not served: {exam[:64]!a}")
         except LaunchFailed as failed:
             raise self._problem(failed) from None
         response = RedirectResponse(address, HTTPStatus.SEE_OTHER)
-        keep(response, visit, "launch", self._sealed(pending), hours=SIGN_IN_S / 3600)
+        keep(response, visit, "launch", self._sealed(replace(pending, exam=exam)), hours=SIGN_IN_S / 3600)
         return response
 
     def callback(self, visit: Visit) -> Response:
@@ -99,7 +105,7 @@ class LaunchPages:
             if not code or len(code) > MAX_PARAMETER:
                 raise LaunchFailed("odd", "the answer holds no code")
             launched = self.launcher.finish(pending, code, issuer=visit.query.get("iss", ""))
-            invitation = self._invitation(launched, visit)
+            invitation = self._invitation(launched, visit, pending)
         except LaunchFailed as failed:
             raise self._problem(failed, provider) from None
         self.pages.metrics.launch("launched")
@@ -109,7 +115,7 @@ class LaunchPages:
         drop(response, visit, "launch")
         return response
 
-    def _invitation(self, launched: Launched, visit: Visit) -> Invitation:
+    def _invitation(self, launched: Launched, visit: Visit, pending: PendingLaunch) -> Invitation:
         """Return what a link would say; identifiers of a visit that could not stand in one are left out."""
         renderer = self.pages.renderer
         spoken = next((each for each in launched.languages if renderer.speaks(each)), renderer.language_of(visit))
@@ -117,7 +123,7 @@ class LaunchPages:
         try:
             return invite(
                 launched.patient,
-                exam=self.pages.exam,
+                exam=pending.exam or (self.pages.exams[0] if len(self.pages.exams) == 1 else ""),
                 language=spoken,
                 expires=self.pages.reception.now() + timedelta(seconds=LINK_S),
                 booking=Booking(**booked),

@@ -18,6 +18,7 @@ from bot.sentences.reply import (
     Entry,
     FormText,
     Interface,
+    OtherExam,
     Part,
     Reply,
     SiteText,
@@ -204,6 +205,8 @@ class Shown:
             return Block("answer", answer=self._answer(part, language, lead) if whole else Answer(part.text))
         if isinstance(part, SiteText):
             return Block("place", part.text)
+        if isinstance(part, OtherExam):
+            return Block("answer", answer=Answer(part.text))
         if isinstance(part, FormText):
             return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):

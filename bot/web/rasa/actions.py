@@ -14,6 +14,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field
 
 from bot.talk.conversation import Message as Turn
+from bot.talk.exams import exam_of
 from bot.web.problems import Problem
 from bot.web.rasa import slots
 from bot.web.rasa.project import ACTION
@@ -83,15 +84,15 @@ class RasaActions:
 
     def run(self, body: ActionCall) -> ActionResult:
         """Take the patient's message as a turn, and return what Rasa is to say, with the events of its tracker."""
-        self._require_known(body)
-        said = self._senders.say(_sender(body), Turn(_turn_id(body.tracker), body.tracker.latest_message.text or ""))
-        reception = self._senders.reception
+        exam, reception = self._require_known(body), self._senders.reception
+        message = Turn(_turn_id(body.tracker), body.tracker.latest_message.text or "")
+        said = self._senders.say(_sender(body), message, exam=exam if reception.several else None)
         filled = reception.look(said.opened).filled(at=reception.now())
         tracker = Tracker(body.tracker.slots, body.tracker.active_loop.name or "")
         return ActionResult(events=events(Stand(said.opened.id, said.taken, filled), tracker), responses=said.bubbles)
 
-    def _require_known(self, body: ActionCall) -> None:
-        """Raise Problem for another Rasa, another action, or a project that is not of what is served here."""
+    def _require_known(self, body: ActionCall) -> str:
+        """Return the exam of the project; raise Problem for another Rasa or action, or what is not served here."""
         version = _VERSION.match(body.version)
         if version is None or version[1] != "3":
             named = version[0] if version is not None else "without a version"
@@ -105,14 +106,15 @@ class RasaActions:
         if marker is None or marker.format != FORMAT or marker.mode != "delegate":
             raise _refused("The Rasa project is not one that `klartext rasa export` has made for this version.")
         assistant = self._senders.reception.serving().assistant
-        exam = assistant.catalog(assistant.languages[0]).name
-        if marker.exam != exam:
-            theirs = marker.exam[:MOST_QUOTED]
-            raise _refused(f"The Rasa project is for the exam {theirs!r}, and {exam!r} is served here.")
+        served = self._senders.reception.several or (exam_of(assistant),)
+        if marker.exam not in served:
+            theirs, here = marker.exam[:MOST_QUOTED], " and ".join(map(repr, served))
+            raise _refused(f"The Rasa project is for the exam {theirs!r}, and {here} is served here.")
         if marker.sample != assistant.sample:
             there = "drafts (`--sample`)" if marker.sample else "approved content only"
             here = "drafts, too (`--sample`)" if assistant.sample else "approved content only"
             raise _refused(f"The Rasa project was exported for {there}, and here {here} is shown. Export it again.")
+        return marker.exam
 
 
 def _refused(detail: str) -> Problem:

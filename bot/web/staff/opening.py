@@ -18,7 +18,7 @@ from bot.editorial.workbench import Workbench
 from bot.languages.opening import open_languages
 from bot.ports import Records
 from bot.release.contents import Contents, shipped_form
-from bot.release.release import Release, Releases, contents_of
+from bot.release.release import Release, Releases, contents_of, own_releases
 from bot.settings import Settings
 from bot.web.logs import request_id
 from bot.web.staff.accounts import Accounts
@@ -148,7 +148,8 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     Raises:
         UserFixable: The content or the database cannot be used.
     """
-    folder, releases = locate(catalog), make_releases(settings)
+    folder = locate(catalog)
+    releases = own_releases(make_releases(settings), folder.resolve().name)
     workbench: Workbench = make_workbench(settings, request_id=request_id)
     bases = Bases(releases, folder, settings.site, questionnaire, settings)
 

@@ -80,7 +80,7 @@ def test_a_process_that_serves_a_sample_serves_no_release(
     staff: Callable[..., CompletedProcess[bytes]], records: SqlRecords, tmp_path: Path
 ) -> None:
     _serving(records, timedelta())
-    flags = Serving("127.0.0.1", 0, "mammography", None, sample=True).flags
+    flags = Serving("127.0.0.1", 0, ("mammography",), None, sample=True).flags
     SqlPresence(records.engine, None, set_up(Settings(data=tmp_path), flags)).beat(datetime.now(UTC))
 
     ran = staff("stop", "chat")

@@ -289,7 +289,7 @@ def test_the_api_is_documented(server: Server) -> None:
 
     operations = {(method, path) for path, item in document["paths"].items() for method in item}
     assert ("post", "/api/v1/conversations/{conversation_id}/turns") in operations
-    assert len(operations) == 11
+    assert len(operations) == 12
     turn = document["paths"]["/api/v1/conversations/{conversation_id}/turns"]["post"]["responses"]
     assert set(turn) == {"200", "400", "401", "409", "413", "422", "429", "503"}
     assert "ProblemView" in document["components"]["schemas"]

@@ -25,7 +25,8 @@ from bot.sentences.reply import SENTENCES
 from bot.sentences.wording import NEUTRAL
 from bot.settings import Settings
 from bot.talk.conversation import Message, Taken
-from bot.talk.reception import Reception, Serving
+from bot.talk.exams import Serving
+from bot.talk.reception import Reception
 from bot.testing import HashEncoder
 from bot.web.app import Service, build_app
 from bot.web.background import Telling, _keep_up
@@ -120,7 +121,7 @@ def test_without_a_release_nothing_is_served(hospital: Hospital) -> None:
 
 
 def test_a_sample_is_not_served_from_a_database_in_which_a_release_is_in_force(hospital: Hospital) -> None:
-    sample = Serve("127.0.0.1", 0, str(hospital.folder), hospital.settings.data, sample=True)
+    sample = Serve("127.0.0.1", 0, (str(hospital.folder),), hospital.settings.data, sample=True)
     _require_no_release(sample, hospital.settings)  # as any demo begins
     hospital.activate(hospital.release())
 

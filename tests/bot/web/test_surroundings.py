@@ -78,9 +78,9 @@ def test_processes_of_one_database_that_are_set_up_otherwise_are_told_by_name_an
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     records = SqlRecords.in_folder(tmp_path)
-    serving = Serving("127.0.0.1", 0, "mammography", tmp_path, sample=False)
+    serving = Serving("127.0.0.1", 0, ("mammography",), tmp_path, sample=False)
     first = Settings(data=tmp_path, link_key="a-key-for-links")
-    other, flags = replace(first, link_key="another-key"), replace(serving, staff=True, catalog="ct").flags
+    other, flags = replace(first, link_key="another-key"), replace(serving, staff=True, catalogs=("ct",)).flags
     now, telling = datetime.now(UTC), Telling(Metrics(), Pulse(Metrics()), lambda: datetime.now(UTC))
     stopping = threading.Event()
     here, same, there = (
@@ -91,7 +91,7 @@ def test_processes_of_one_database_that_are_set_up_otherwise_are_told_by_name_an
     assert here.beat(now) == same.beat(now) == []
     # A second process that looks once, and ends.
     with caplog.at_level("ERROR"):
-        _present(there, [stopping.set], telling, stopping, None)
+        _present(there, [stopping.set], telling, stopping, ())
     there.beat(now)
 
     assert "set up otherwise: --staff, KLARTEXT_LINK_KEY, --catalog. " in caplog.text

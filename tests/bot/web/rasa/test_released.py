@@ -15,7 +15,8 @@ from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_releases import SqlReleases
 from bot.release.release import Switch
 from bot.settings import Settings
-from bot.talk.reception import Reception, Serving
+from bot.talk.exams import Serving
+from bot.talk.reception import Reception
 from bot.testing import SMALL_PAIRS, HashEncoder
 from bot.web.app import Service, build_app
 from bot.web.editions import Editions

@@ -53,7 +53,7 @@ def test_where_somebody_has_an_account_no_sample_is_made(tmp_path: Path) -> None
 
 
 def test_sample_accounts_are_for_this_machine_only(tmp_path: Path, small_folder: Path) -> None:
-    serving = Serving("0.0.0.0", 0, str(small_folder), tmp_path, sample=True, staff=True)
+    serving = Serving("0.0.0.0", 0, (str(small_folder),), tmp_path, sample=True, staff=True)
 
     with pytest.raises(UserFixable, match="this machine only"):
         run_server(serving)

@@ -1,0 +1,267 @@
+"""Conversations that no exam answers in: which one it is about is asked first, or it is about one that is not served.
+
+Emergencies are heard in both, before anything else. The guard knows no pair there: no exam's text can be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Self, cast
+
+from bot.interview.manners.listening import question_like
+from bot.interview.reading.yesno import is_unknown
+from bot.languages.files import known
+from bot.sentences.reply import Part, Reply, foreign_sentence, interface
+from bot.staff.calls import Call
+from bot.staff.desk import Desk
+from bot.talk.conversation import Conversation, Message, Taken
+from bot.talk.dialogue import MOST_REMINDED, State, emergency, rest_of, way_out
+from bot.talk.exams import Undecided
+from bot.talk.messages import CLOSED, short_reaction, small_talk
+from bot.talk.neighbours import Among
+from bot.talk.reactions import REPLIES, Reaction, Reactions
+from bot.text import MAX_CHARACTERS, sanitise
+
+FORM_COMMAND = "/interview"
+
+
+class Asking(Reactions):
+    """Reacts while it is not known which exam a conversation is about: to emergencies, then with that question."""
+
+    def __init__(self, assistant: Undecided, desk: Desk | None = None) -> None:
+        super().__init__(assistant, None, desk)
+        self._undecided = assistant
+
+    def _react(self, state: State, text: str, at: datetime) -> Reaction:
+        shortcut = self._shortcut(state, text, at) if text.strip().lower() != FORM_COMMAND else None
+        told = shortcut or self.in_emergency(state, text, at)
+        if told is not None and shortcut is None and is_open_alarm(state) and not is_open_alarm(told.after):
+            # Called off: what sounded like an emergency, and is none, may have been a question.
+            held = state.held_back or ""
+            asks = question_like(held, state.language) != "no"
+            state = replace(state, pending=held, ruled_out=True) if asks else state
+        reaction = told or self._reminded(state, text) or self._called(state, text, at) or self._noted(state, text)
+        after = reaction.after
+        if not after.pending:
+            after = replace(after, pending=state.pending, ruled_out=state.ruled_out)
+        if is_open_alarm(after):
+            return replace(reaction, after=after)
+        return replace(reaction, reply=asks_for_exam(reaction.reply, self._undecided), after=after)
+
+    def _reminded(self, state: State, text: str) -> Reaction | None:
+        """Say an open alarm again, at most twice in a row: nobody may be led away from it by another question."""
+        if not is_open_alarm(state) or state.reminded >= MOST_REMINDED:
+            return None
+        told, after = self._told_again(state), replace(state, reminded=state.reminded + 1)
+        if state.confirmed:
+            return Reaction(emergency(state), after)
+        parts = (*told.parts, interface(state.language, "is_emergency"))
+        return Reaction(replace(told, parts=parts, choices=way_out(state)), after)
+
+    def _noted(self, state: State, text: str) -> Reaction:
+        """React to what is no emergency: whatever is asked is kept until the exam is known."""
+        language = self.language_of(text, state.language)
+        rest = replace(rest_of(state, language), pending=state.pending, ruled_out=state.ruled_out)
+        if (talk := small_talk(text)) is not None:
+            keys = ("help", "emergency_notice") if talk == "help" else (talk,)
+            return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
+        last = text.strip() == str(len(self._undecided.exams) + 1)  # the number of its button
+        if last or any(is_unknown(text, language=each) for each in known()) or _says(text, "exam_unknown"):
+            return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
+        if (kind := short_reaction(text)) in CLOSED and kind is not None:
+            return Reaction(Reply(language, (interface(language, REPLIES[kind]),)), rest)
+        response, complaint = self._undecided.decide(text, language)
+        if response.decision == "urgent":
+            return self._respond(rest, response)
+        if response.fixed is not None:
+            return Reaction(Reply(language, (foreign_sentence(response.fixed.language, response.fixed.key),)), rest)
+        if response.too_long:
+            told = interface(language, "too_long", limit=MAX_CHARACTERS)
+            return Reaction(Reply(language, (told, interface(language, "emergency_notice"))), rest)
+        if not rest.pending or complaint or question_like(text, language) != "no":
+            rest = replace(rest, pending=sanitise(text).text, ruled_out=False)
+        keys = (complaint, "exam_noted") if complaint else ("exam_noted",)
+        return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
+
+
+class Away(Reactions):
+    """Reacts in a conversation whose exam is not served any more: to emergencies, then by saying so."""
+
+    def __init__(self, assistant: Undecided, desk: Desk | None = None) -> None:
+        super().__init__(assistant, None, desk)
+
+    def _react(self, state: State, text: str, at: datetime) -> Reaction:
+        shortcut = self._shortcut(state, text, at) if text.strip().lower() != FORM_COMMAND else None
+        reaction = shortcut or self.in_emergency(state, text, at) or self._called(state, text, at)
+        if reaction is not None and is_open_alarm(reaction.after):
+            return reaction
+        language = self.language_of(text, state.language) if reaction is None else reaction.reply.language
+        before = reaction.reply.parts if reaction is not None else ()
+        after = reaction.after if reaction is not None else rest_of(state, language)
+        return replace(
+            reaction or Reaction(Reply(language, ()), after),
+            reply=Reply(language, (*before, *_gone(language))),
+            after=after,
+        )
+
+
+def is_open_alarm(state: State) -> bool:
+    """Say whether an alarm is open that the patient has not called off."""
+    return state.alarmed and state.held_back is not None
+
+
+def asks_for_exam(reply: Reply, undecided: Undecided) -> Reply:
+    """Return a reply that ends with the question which exam it is, and the exams as buttons."""
+    language = reply.language
+    parts = (*reply.parts, interface(language, "exam_question"))
+    return Reply(language, parts, exam_choices(undecided, language))
+
+
+def exam_choices(undecided: Undecided, language: str) -> tuple[Part, ...]:
+    """Return the exams as buttons, and the one of who does not know."""
+    buttons = tuple(undecided.button(name, language) for name in undecided.exams)
+    return (*buttons, interface(language, "exam_unknown"))
+
+
+def _gone(language: str) -> tuple[Part, ...]:
+    return (interface(language, "exam_gone"), interface(language, "emergency_notice"))
+
+
+def _says(text: str, key: str) -> bool:
+    return any(text.strip().casefold() == interface(language, key).text.casefold() for language in known())
+
+
+class Choosing(Conversation):
+    """A conversation of which nobody has said which exam it is about."""
+
+    _enter: Callable[[str], Chosen]
+
+    def entering(self, enter: Callable[[str], Chosen]) -> Self:
+        """Return the conversation with what goes on with it once the exam is known."""
+        self._enter = enter
+        return self
+
+    def rules(self, desk: Desk | None) -> Reactions:
+        return Asking(self.undecided, desk)
+
+    @property
+    def undecided(self) -> Undecided:
+        return cast(Undecided, self._assistant)
+
+    @property
+    def choices(self) -> tuple[Part, ...]:
+        state = self._standing.state
+        # What was offered last, even if the exams have changed since: a number means what it meant then.
+        shown = self._standing.choices or exam_choices(self.undecided, state.language)
+        return way_out(state) if is_open_alarm(state) else shown
+
+    def offer(self, *, at: datetime) -> Reply | None:
+        """Ask which exam it is."""
+        return None if self._assistant.is_closed else asks_for_exam(Reply(self.language, ()), self.undecided)
+
+    def greeting(self) -> Reply:
+        welcome = self.welcome()
+        if self._assistant.is_closed:
+            return welcome
+        return replace(welcome, parts=(*welcome.parts, interface(self.language, "exam_question")))
+
+    def take(self, message: Message, *, at: datetime) -> Taken:
+        """Take one turn; the one that names the exam is the first of that exam's."""
+        text = message.text if message.choice is None else self._choice(message.choice)
+        exam = self._chosen(message, text, at)
+        if exam is None:
+            return super().take(message, at=at)
+        return self._enter(exam).after(self._standing.state, text).take(message, at=at)
+
+    def _chosen(self, message: Message, text: str, at: datetime) -> str | None:
+        """Return the exam that a message chooses; None where it is anything else, an emergency above all."""
+        state = self._standing.state
+        call = self._desk.call(self._id) if self._desk is not None else None
+        elsewhere = (call is not None and call.is_taken) or self._assistant.is_closed
+        held = is_open_alarm(state) and state.reminded < MOST_REMINDED
+        if not message.is_said or elsewhere or held:
+            return None
+        exam = self.undecided.named_in(text, state.language)
+        if exam is None or self._reactions.in_emergency(state, text, at) is not None:
+            return None
+        return exam
+
+
+class _Entering(Reactions):
+    """Reacts in a conversation of an exam that was just chosen."""
+
+    def answer_calmly(self, state: State, text: str) -> Reaction:
+        """Answer what raised an alarm that the patient has called off."""
+        return self._answer(state, text, ignore_flags=True)
+
+
+class Chosen(Among):
+    """The conversation of an exam that was just chosen: what was asked before is answered now."""
+
+    _before: State | None = None
+    _pressed: str = ""
+
+    def after(self, before: State, pressed: str) -> Self:
+        """Return the conversation with what is known of it from before; `pressed`: what chose the exam."""
+        self._before, self._pressed = before, pressed
+        return self
+
+    def rules(self, desk: Desk | None) -> Reactions:
+        return _Entering(self._assistant, self._interviewer, desk)
+
+    def _choice(self, number: int) -> str:
+        return self._pressed
+
+    def _react(
+        self, message: Message, text: str, state: State, call: Call | None, at: datetime
+    ) -> tuple[Reaction, str]:
+        before = self._before or state
+        pending, ruled_out = before.pending, before.ruled_out
+        state = replace(rest_of(state, state.language), writes=before.writes, simple=before.simple)
+        if self._assistant.is_closed or not pending:
+            return self._begun(message, text, state, call, at), text
+        if ruled_out and isinstance(self._reactions, _Entering):
+            reaction = self._reactions.answer_calmly(state, pending)
+        else:
+            asked = Message(message.turn_id, pending)
+            reaction, _ = super()._react(asked, pending, state, call, at)
+        return _told(reaction), text
+
+    def _begun(self, message: Message, text: str, state: State, call: Call | None, at: datetime) -> Reaction:
+        """Return what is said where nothing was asked yet: what the radiology team asks is offered, where it does."""
+        if self._assistant.is_closed:
+            return super()._react(message, text, state, call, at)[0]
+        language = state.language
+        if self._interviewer is None:
+            return _told(Reaction(Reply(language, (interface(language, "exam_ask_away"),)), state))
+        yes_no = (interface(language, "yes"), interface(language, "no"))
+        offer = Reply(language, (interface(language, "interview_offer"),), yes_no)
+        return _told(Reaction(offer, replace(state, offered=True)))
+
+
+def _told(reaction: Reaction) -> Reaction:
+    """Return a reaction that begins with the exam's name; an alarm goes before it."""
+    if is_open_alarm(reaction.after):
+        return reaction
+    reply = reaction.reply
+    return replace(reaction, reply=replace(reply, parts=(interface(reply.language, "exam_chosen"), *reply.parts)))
+
+
+class Gone(Conversation):
+    """A conversation about an exam that is not served any more."""
+
+    def rules(self, desk: Desk | None) -> Reactions:
+        return Away(cast(Undecided, self._assistant), desk)
+
+    @property
+    def choices(self) -> tuple[Part, ...]:
+        state = self._standing.state
+        return way_out(state) if is_open_alarm(state) else ()
+
+    def offer(self, *, at: datetime) -> Reply | None:
+        return None
+
+    def greeting(self) -> Reply:
+        return self._guarded(Reply(self.language, _gone(self.language)))

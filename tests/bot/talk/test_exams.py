@@ -1,0 +1,321 @@
+"""One service for several exams, in chats: which one it is, emergencies before that, and exams that are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from bot import Assistant, BadData
+from bot.adapters.sql_records import SqlRecords
+from bot.errors import NoSuchChoice
+from bot.ports import StoredConversation
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import SENTENCES, Content, OtherExam, Reply, shows_alarm
+from bot.talk.conversation import Message
+from bot.talk.exams import Exams, Serving, Undecided
+from bot.talk.reception import Opened, Reception
+from bot.testing import HashEncoder
+from tests.alarm_examples import few_taught
+from tests.two_exams import write_exam
+
+NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
+DE, EN = INTERFACE_TEXTS["de"], INTERFACE_TEXTS["en"]
+BREATHLESS = "Ich kriege keine Luft"
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Assistant]]:
+    folder, data, encoder = tmp_path_factory.mktemp("exams"), tmp_path_factory.mktemp("data"), HashEncoder()
+    with few_taught():
+        yield {
+            name: Assistant.open(write_exam(folder, name), data=data, encoder=encoder, sample=True)
+            for name in ("mammo", "mri")
+        }
+
+
+@pytest.fixture
+def reception(both: dict[str, Assistant], records: SqlRecords) -> Reception:
+    return service(both, records)
+
+
+def service(assistants: dict[str, Assistant], records: SqlRecords) -> Reception:
+    """Return what serves these exams; one alone as ever."""
+
+    def serving(assistant: Assistant) -> Serving:
+        return Serving(assistant, lambda _: None)
+
+    of = {name: (lambda _, each=each: serving(each)) for name, each in assistants.items()}
+    first = next(iter(assistants.values()))
+    return Reception(first, records, lambda: NOW, exams=Exams(of) if len(of) > 1 else None)
+
+
+class Chat:
+    """One patient."""
+
+    def __init__(self, reception: Reception, opened: Opened) -> None:
+        self.reception, self.opened, self.turns, self.last = reception, opened.conversation, 0, opened.welcome
+
+    def say(self, text: str = "", choice: int | None = None) -> Reply:
+        self.turns += 1
+        self.last = self.reception.take(self.opened, Message(f"t{self.turns}", text, choice)).reply
+        return self.last
+
+    @property
+    def exam(self) -> str | None:
+        stored = self.reception.records.conversation(self.opened.id)
+        assert stored is not None
+        return stored.exam
+
+
+def begin(reception: Reception, exam: str | None = None, language: str = "de") -> Chat:
+    return Chat(reception, reception.open(channel="api", language=language, consented=True, exam=exam))
+
+
+def texts(reply: Reply) -> list[str]:
+    return [part.text for part in reply.parts]
+
+
+def choices(reply: Reply) -> list[str]:
+    return [part.text for part in reply.choices]
+
+
+ASKED = ["Mammographie", "MRT", DE["exam_unknown"]]
+
+
+def test_who_comes_without_an_exam_is_asked_which_it_is(reception: Reception) -> None:
+    chat = begin(reception)
+
+    assert DE["exam_question"] in texts(chat.last)
+    assert choices(chat.last) == ASKED
+    chosen = chat.say(choice=2)
+    assert texts(chosen) == ["Gut, es geht um: MRT.", DE["exam_ask_away"]]
+    assert chat.exam == "mri"
+    assert "MRT: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
+
+
+def test_what_was_asked_before_is_answered_once_the_exam_is_known(reception: Reception) -> None:
+    chat = begin(reception)
+
+    asked = chat.say("wie lange dauert das? dauer?")
+    assert texts(asked) == [DE["exam_noted"], DE["exam_question"]]
+    assert choices(asked) == ASKED
+    again = chat.say("danke")
+    assert texts(again)[-1] == DE["exam_question"]
+    answered = chat.say("die Röhre")
+    assert texts(answered)[:2] == ["Gut, es geht um: MRT.", "MRT: Wie lange dauert die Untersuchung?"]
+    turn = reception.records.last_turn(chat.opened.id)
+    assert turn is not None
+    assert (turn.decision, turn.pair_id, turn.catalog) == ("answered", "duration", "mri@1")
+    assert turn.question == "wie lange dauert das? dauer?"
+    # Sent again, and read again, it is the same.
+    assert reception.take(chat.opened, Message("t3", "die Röhre")).reply == answered
+    assert [taken.reply for taken in reception.transcript(chat.opened.id)] == [asked, again, answered]
+
+
+@pytest.mark.parametrize(
+    ("said", "exam"),
+    [
+        ("MRT", "mri"),
+        ("die röhre", "mri"),
+        ("ich habe einen Termin zur MRT-Untersuchung", "mri"),
+        ("brust röntgen", "mammo"),
+        ("mammo", "mammo"),
+        ("Mamografie", "mammo"),
+        ("Mammographietermin", "mammo"),
+        ("breast x-ray", "mammo"),
+        ("2", "mri"),
+        ("das zweite", "mri"),
+        ("keine MRT", None),
+        ("muss ich beim MRT nüchtern sein?", None),
+        ("erst Mammo, dann MRT", None),
+        ("irgendwas mit Bildern", None),
+        ("3", None),
+    ],
+)
+def test_words_that_name_an_exam(reception: Reception, said: str, exam: str | None) -> None:
+    chat = begin(reception)
+
+    reply = chat.say(said)
+
+    assert chat.exam == exam
+    assert (choices(reply) == ASKED) is (exam is None)
+
+
+@pytest.mark.parametrize("said", ["weiss nicht", "keine Ahnung", "Das weiß ich nicht"])
+def test_who_does_not_know_gets_a_kind_sentence(reception: Reception, said: str) -> None:
+    chat = begin(reception)
+
+    reply = chat.say(said)
+
+    assert (texts(reply)[0], texts(reply)[-1]) == (DE["exam_not_known"], DE["exam_question"])
+    assert choices(reply) == ASKED
+    assert texts(chat.say(choice=3))[0] == DE["exam_not_known"]
+
+
+def test_an_emergency_is_heard_before_the_exam_and_shows_no_text_of_one(reception: Reception) -> None:
+    chat = begin(reception)
+
+    alarm = chat.say(BREATHLESS)
+    assert shows_alarm(alarm)
+    assert DE["exam_question"] not in texts(alarm)
+    for said in ("kosten?", "MRT"):  # a question leads nobody away from the alarm, and no exam is chosen yet
+        held = chat.say(said)
+        assert shows_alarm(held)
+        assert chat.exam is None
+    calmed = chat.say(choice=1)
+    assert texts(calmed)[-1] == DE["exam_question"]
+    assert choices(calmed) == ASKED
+    assert texts(chat.say("kosten?")) == [DE["exam_noted"], DE["exam_question"]]
+    assert chat.exam is None
+    shown = [part for taken in reception.transcript(chat.opened.id) for part in taken.reply.parts]
+    assert not [part for part in shown if isinstance(part, Content)]
+    assert shows_alarm(chat.say("mein vater ist bewusstlos"))
+    kept = reception.records.turns(chat.opened.id)
+    assert [turn.decision for turn in kept if turn.decision != "talk"] == ["urgent", "urgent"]
+
+
+def test_an_emergency_beside_the_name_of_an_exam_is_one(reception: Reception) -> None:
+    chat = begin(reception)
+
+    assert shows_alarm(chat.say("MRT, ich kriege keine Luft"))
+    assert chat.exam is None
+
+
+def test_what_was_no_emergency_is_answered_once_the_exam_is_known(reception: Reception) -> None:
+    chat = begin(reception)
+    assert shows_alarm(chat.say("Kann es sein, dass ich keine Luft kriege? Ich kriege keine Luft"))
+    chat.say("nein, kein Notfall")
+
+    reply = chat.say("MRT")
+
+    assert not shows_alarm(reply)
+    assert texts(reply)[0] == "Gut, es geht um: MRT."
+
+
+def test_a_named_exam_is_not_asked_for(reception: Reception) -> None:
+    chat = begin(reception, "mammo")
+
+    assert DE["exam_question"] not in texts(chat.last)
+    assert chat.exam == "mammo"
+    assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
+    with pytest.raises(BadData, match=r"There is no exam 'ct' here\. Served are: mammo, mri\."):
+        begin(reception, "ct")
+
+
+def test_choices_are_those_that_were_offered(reception: Reception) -> None:
+    chat = begin(reception)
+
+    with pytest.raises(NoSuchChoice):
+        chat.say(choice=4)
+
+
+def test_language_goes_with_the_patient(reception: Reception) -> None:
+    chat = begin(reception)
+
+    reply = chat.say("/english")
+    assert texts(reply)[-1] == EN["exam_question"]
+    assert choices(reply) == ["Mammogram", "MRI", EN["exam_unknown"]]
+    assert texts(chat.say("MRI"))[0] == "All right, this is about: MRI."
+
+
+def test_one_exam_is_served_as_ever(both: dict[str, Assistant], records: SqlRecords) -> None:
+    alone = service({"mri": both["mri"]}, records)
+    chat = begin(alone)
+
+    assert DE["exam_question"] not in texts(chat.last)
+    assert chat.exam == "mri"
+    assert "MRT: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
+    before = StoredConversation("old", NOW, "de", "rest")
+    records.begin(before)
+    alone.take(before, Message("t", "kosten?"))
+    known = records.conversation("old")
+    assert known is not None
+    assert known.exam == "mri"
+
+
+@pytest.mark.parametrize("left", [("mammo",), ("mammo", "ct")])
+def test_a_conversation_of_an_exam_that_is_gone_goes_on_in_no_other(
+    both: dict[str, Assistant], records: SqlRecords, left: tuple[str, ...]
+) -> None:
+    chat = begin(service(both, records), "mri")
+    chat.say("kosten?")
+    chat.reception = service(dict.fromkeys(left, both["mammo"]), records)
+
+    reply = chat.say("dauer?")
+    assert texts(reply) == [DE["exam_gone"], DE["emergency_notice"]]
+    assert DE["exam_gone"] in texts(chat.reception.look(chat.opened).greeting())
+    assert shows_alarm(chat.say(BREATHLESS))
+    assert texts(chat.say(choice=1))[-2:] == [DE["exam_gone"], DE["emergency_notice"]]
+    shown = [part for taken in chat.reception.transcript(chat.opened.id) for part in taken.reply.parts]
+    assert not [part for part in shown if isinstance(part, Content)]
+    assert chat.exam == "mri"
+    chat.reception = service(both, records)
+    assert "MRT: Wie lange dauert die Untersuchung?" in texts(chat.say("dauer?"))
+
+
+def test_nothing_of_any_exam_can_be_shown_while_it_is_not_known(reception: Reception) -> None:
+    nobody = reception.serving().assistant
+
+    assert isinstance(nobody, Undecided)
+    for text in ("kosten?", "laut?", "Tut die Untersuchung weh?", BREATHLESS):
+        response = nobody.answer(text, "de")
+        assert (response.pair_id, response.answer, response.choices, response.advice) == (None, None, (), None)
+    assert not nobody.shown("de")
+    assert not nobody.catalog("de").pairs
+
+
+OFFER = "Dazu finde ich etwas bei „MRT“. Möchten Sie die Antwort aus „MRT“ sehen?"
+SHOW = "Antwort aus „MRT“ zeigen"
+LOUD = "Bekomme ich Ohrstöpsel gegen Lärm?"
+
+
+def test_what_only_another_exam_answers_is_offered_and_shown_under_its_name(reception: Reception) -> None:
+    chat = begin(reception, "mammo")
+
+    offered = chat.say(LOUD)
+    assert (texts(offered), choices(offered)) == ([OFFER], [SHOW, SENTENCES["de"]["no"]])
+    shown = chat.say(choice=1)
+    assert texts(shown)[:2] == ["Die Antwort aus „MRT“:", f"MRT: {LOUD}"]
+    assert [part for part in shown.parts if isinstance(part, OtherExam)] == [
+        OtherExam("mri", "own-mri", f"MRT: {LOUD}")
+    ]
+    turn = reception.records.last_turn(chat.opened.id)
+    assert turn is not None
+    assert (turn.decision, turn.pair_id, turn.catalog, turn.question) == ("answered", "own-mri", "mri@1", LOUD)
+    assert chat.exam == "mammo"
+    assert [taken.reply for taken in reception.transcript(chat.opened.id)] == [offered, shown]
+    assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
+
+
+@pytest.mark.parametrize(("said", "shows"), [("ja", True), ("nein", False), ("kosten?", False)])
+def test_the_offer_can_be_answered_in_words(reception: Reception, said: str, shows: bool) -> None:
+    chat = begin(reception, "mammo")
+    chat.say(LOUD)
+
+    assert (f"MRT: {LOUD}" in texts(chat.say(said))) is shows
+    # It is over then.
+    assert f"MRT: {LOUD}" not in texts(chat.say("ja"))
+
+
+def test_no_offer_where_this_exam_answers_or_somebody_is_in_danger(reception: Reception) -> None:
+    chat = begin(reception, "mri")
+
+    assert texts(chat.say(LOUD))[0] == f"MRT: {LOUD}"
+    for said in (BREATHLESS, LOUD):  # an alarm is open
+        assert not any(text.startswith("Dazu finde ich") for text in texts(begin(reception, "mri").say(said)))
+    chat = begin(reception, "mammo")
+    chat.say(BREATHLESS)
+    assert OFFER not in texts(chat.say(LOUD))
+
+
+def test_an_answer_of_another_exam_goes_with_that_exam(both: dict[str, Assistant], records: SqlRecords) -> None:
+    chat = begin(service(both, records), "mammo")
+    chat.say(LOUD)
+    chat.say(choice=1)
+
+    alone = service({"mammo": both["mammo"]}, records)
+
+    told = [texts(taken.reply) for taken in alone.transcript(chat.opened.id)]
+    assert told == [[DE["withdrawn"]], [DE["withdrawn"]]]

@@ -1,0 +1,124 @@
+"""Releases of two exams that are in force beside each other: each exam's conversations are served from its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_releases import SqlReleases
+from bot.errors import BadData, UserFixable
+from bot.release.release import Switch
+from bot.sentences.reply import SENTENCES
+from bot.settings import Settings
+from bot.talk.conversation import Message
+from bot.talk.reception import Reception
+from bot.testing import HashEncoder
+from bot.web.exams import ByExam, Served, serve_releases
+from bot.web.staff.wiring import make_publisher
+from tests.bot.release.exams import NOW, Site, change_pairs, sign, write_exam
+
+ENCODER = HashEncoder()
+DE = SENTENCES["de"]
+
+
+class Department:
+    """Two exams, with one key and one database."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        settings = Settings.from_environment({}, data=folder / "data")
+        settings.writable_data()
+        self.records = SqlRecords.in_folder(settings.data)
+        self.site = Site(folder, SqlReleases(self.records.engine))
+        self.settings = Settings.from_environment(
+            {"KLARTEXT_RELEASE_TRUST": self.site.public, "KLARTEXT_RELEASE_KEY_FILE": str(self.site.key)},
+            data=folder / "data",
+        )
+        for name in ("mammo", "mri"):
+            place = write_exam(folder / name)
+            document = yaml.safe_load((place / "de.yaml").read_text(encoding="utf-8"))
+            (place / "de.yaml").write_text(
+                yaml.safe_dump({**document, "catalog": name}, allow_unicode=True), encoding="utf-8"
+            )
+
+    def release(self, name: str, answer: str) -> int:
+        """Make a release of an exam, and put it into force."""
+        change_pairs(self.folder / name, "de", only="costs", answer=answer)
+        number = self.site.make(sign(self.folder / name, "A", "B")).number
+        self.site.releases.switch(Switch(NOW, "Anna", "activate", number))
+        return number
+
+    def serve(self, *names: str) -> tuple[Served, Reception]:
+        served = serve_releases(names, self.settings, self.records, lambda: NOW, encoder=ENCODER)
+        reception = Reception(
+            served.edition.assistant, self.records, lambda: NOW, releases=served.releases, exams=served.exams
+        )
+        return served, reception
+
+
+@pytest.fixture
+def department(tmp_path: Path, few_alarm_examples: None) -> Iterator[Department]:
+    found = Department(tmp_path)
+    yield found
+    found.records.close()
+
+
+def hears(reception: Reception, exam: str, text: str = "kosten?") -> list[str]:
+    opened = reception.open(channel="api", language="de", consented=True, exam=exam).conversation
+    return [part.text for part in reception.take(opened, Message("t", text)).reply.parts]
+
+
+def test_each_exam_is_served_from_its_own_release(department: Department) -> None:
+    department.release("mammo", "Mammographie: nichts.")
+    department.release("mri", "MRT: nichts.")
+
+    served, reception = department.serve("mammo", "mri")
+    assert hears(reception, "mammo") == ["Mammographie: nichts."]
+    assert hears(reception, "mri") == ["MRT: nichts."]
+    undecided = reception.open(channel="api", language="de", consented=True).conversation
+    assert undecided.release is None
+    first = reception.take(undecided, Message("t1", "kosten?")).reply
+    assert [part.text for part in first.parts] == [DE["exam_noted"], DE["exam_question"]]
+    assert "MRT: nichts." in [part.text for part in reception.take(undecided, Message("t2", "mri")).reply.parts]
+    known = department.records.conversation(undecided.id)
+    assert known is not None
+    assert (known.exam, known.release) == ("mri", 2)
+    assert served.in_force.count("@") == 2
+    # A new release of one exam changes nothing for the other, nor for who has begun.
+    assert department.release("mammo", "Mammographie: 30 Euro.") == 3
+    assert hears(reception, "mammo") == ["Mammographie: 30 Euro."]
+    assert hears(reception, "mri") == ["MRT: nichts."]
+    assert isinstance(served.interviewers, ByExam)
+    assert served.interviewers.of_conversation(undecided.id).release.startswith("2@")
+
+
+def test_one_exam_of_several_is_served_alone_by_its_name(department: Department) -> None:
+    department.release("mammo", "Mammographie: nichts.")
+    _, both = department.serve("mammo")  # as long as there is one, whatever it is called
+    assert hears(both, "mammo") == ["Mammographie: nichts."]
+    department.release("mri", "MRT: nichts.")
+
+    _, alone = department.serve("mammo")
+    assert hears(alone, "mammo") == ["Mammographie: nichts."]
+    with pytest.raises(BadData, match="There is no exam 'mri' here"):
+        hears(alone, "mri")
+    with pytest.raises(UserFixable, match="No release of 'ct' is in force"):
+        department.serve("mammo", "ct")
+
+
+def test_who_goes_back_says_of_which_exam(department: Department) -> None:
+    for name, answer in (("mammo", "Eins."), ("mammo", "Zwei."), ("mri", "MRT: nichts.")):
+        department.release(name, answer)
+    publisher = make_publisher(department.settings, lambda: NOW)
+
+    with pytest.raises(BadData, match=r"Releases of several exams are in force: mammo, mri\. Name one with `--exam`"):
+        publisher.before()
+    assert publisher.before("mammo") == 1
+    with pytest.raises(BadData, match="No other release was ever in force"):
+        publisher.before("mri")
+    with pytest.raises(BadData, match="of which no release was in force"):
+        publisher.before("ct")
