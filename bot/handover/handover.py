@@ -220,7 +220,7 @@ def _filled(stored: StoredInterview, history: History, events: int = 0) -> Inter
     marked = [(path[-1][0], reason) for path, reason in session.filling.marked.items()]
     open_ = {each.path[-1][0] for each in asking.engine.open_problems(session.filling) if each.path}
     left_out = [(each, "the chat cannot ask it") for each in sorted(open_) if asking.form.by_link_id[each].left_out]
-    return Interview(asking.form.raw, response, (*marked, *left_out))
+    return Interview(asking.form.raw, response, (*marked, *left_out), asking.to_decide(session))
 
 
 def _exchange(kept: KeptTurn, catalogs: Sequence[Catalog]) -> Exchange:
