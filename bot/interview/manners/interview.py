@@ -17,7 +17,7 @@ from bot.interview.manners.files import FileTurn, said_of_file, sent_files, want
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, own_words, question_like
 from bot.interview.manners.page_turn import PageTurn
-from bot.interview.manners.session import Quote, Said, Session, name_of
+from bot.interview.manners.session import Quote, Said, Session, name_of, with_answers
 from bot.interview.manners.turn import OpenTurn, Turn, repeatable
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
@@ -105,7 +105,15 @@ class Interview:
         return self._keeping(session, turn.end(), text)
 
     def _keeping(self, before: Session, turn: Turn, text: str) -> Turn:
-        return replace(turn, session=self.keep_words(before, turn.session, text)) if self.decisions else turn
+        """Return a turn that keeps what leaves something to decide; where no question was open, it says so."""
+        kept = self.keep_words(before, turn.session, text) if self.decisions else turn.session
+        if kept is turn.session:
+            return turn
+        said = turn.said
+        if before.talk.phase != "asking":
+            path, words = kept.events[-1].path, (own_words(text),)
+            said = replace(said, parts=(with_answers("noted_too", path[-1][0], words), *said.parts))
+        return replace(turn, session=kept, said=said)
 
     def keep_words(self, before: Session, after: Session, text: str) -> Session:
         """Return a session with what a message says that leaves something to decide, whatever became of it.
