@@ -17,7 +17,7 @@ from bot.catalog.fhir_files import (
     migrations_beside,
     read_json,
     resources_in,
-    shipped_migrations,
+    shipped_form,
     shipped_questionnaires,
     shipped_terminology,
 )
@@ -121,13 +121,10 @@ class Interviewers:
         Raises:
             UserFixable: The file cannot be read, or the form cannot be asked.
         """
-        if questionnaire is not None:
-            document: JsonObject | None = as_object(read_json(questionnaire).value)
-        else:
-            document = next((each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"), None)
+        path = questionnaire or shipped_form(exam)
+        document = as_object(read_json(path).value) if path is not None else None
         is_shipped = document in shipped_questionnaires()
-        name = f"{exam}-history"
-        migrations = shipped_migrations(name) if questionnaire is None else migrations_beside(questionnaire)
+        migrations = migrations_beside(path) if path is not None else ()
         if document is not None and settings.country == "CH":
             document = as_object(parse(swiss(dump(document))).value)
         if document is not None:

@@ -140,6 +140,13 @@ def shipped_questionnaires() -> tuple[JsonObject, ...]:
     return tuple(each for each in found if each.get("resourceType") == "Questionnaire")
 
 
+def shipped_form(exam: str) -> Path | None:
+    """Return the file of the Questionnaire that is shipped with an exam: on its history, or its safety; else None."""
+    folder = data_folder("fhir") / "questionnaires"
+    paths = (folder / f"{exam}-{about}.json" for about in ("history", "safety"))
+    return next((path for path in paths if path.is_file()), None)
+
+
 @cache
 def shipped_synonyms() -> dict[str, Synonyms]:
     """Return what patients call questions and answers of the shipped Questionnaires, by their url."""

@@ -13,7 +13,7 @@ import typer
 
 from bot.catalog.catalog import exams_in, locate
 from bot.catalog.exam import Exam, load_exam
-from bot.catalog.fhir_files import files_in, read_json, read_launch, write_text
+from bot.catalog.fhir_files import files_in, read_json, read_launch, shipped_form, write_text
 from bot.errors import BadData, friendly_errors
 from bot.interview.form.form import Form, Item
 from bot.interview.form.form import Path as ItemPath
@@ -364,7 +364,8 @@ def interview(
 def _exam(catalog: str | None, questionnaire: JsonObject) -> Exam | None:
     """Return how the exam is spoken of: of a catalog, or of the shipped one that a shipped form belongs to."""
     shipped = exams_in(data_folder("qa_pairs"))
-    own = next((name for name in shipped if string(questionnaire, "id") == f"{name}-history"), None)
+    forms = ((name, shipped_form(name)) for name in shipped)
+    own = next((name for name, path in forms if path and path.stem == string(questionnaire, "id")), None)
     wanted = catalog or own
     return load_exam(locate(wanted)) if wanted is not None else None
 

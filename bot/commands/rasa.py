@@ -15,7 +15,7 @@ from bot.assistant import Assistant
 from bot.catalog.exchange.exchange import Imported, ReadOptions, read_foreign
 from bot.catalog.exchange.placing import write_catalog
 from bot.catalog.exchange.question_set import catalog_name
-from bot.catalog.fhir_files import read_json, shipped_questionnaires
+from bot.catalog.fhir_files import read_json, shipped_form
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.interview.form.form import Form
 from bot.interview.values.fhir_json import as_object
@@ -191,10 +191,8 @@ def _in_force(settings: Settings) -> tuple[Assistant, Form | None]:
 
 
 def _form(settings: Settings, exam: str, questionnaire: Path | None) -> Form | None:
-    if questionnaire is not None:
-        document = as_object(read_json(questionnaire).value)
-    elif shipped := [each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"]:
-        document = shipped[0]
-    else:
+    path = questionnaire or shipped_form(exam)
+    if path is None:
         return None
+    document = as_object(read_json(path).value)
     return form_of(with_value_sets(settings, document, tell=lambda line: typer.echo(f"klartext: {line}", err=True)))

@@ -14,14 +14,14 @@ import typer
 
 from bot.adapters.audit_log import os_user
 from bot.catalog.catalog import language_files, locate
-from bot.catalog.fhir_files import write_text
+from bot.catalog.fhir_files import shipped_form, write_text
 from bot.catalog.site import in_zone
 from bot.commands.installation import ForceOption, require_served, tell, tell_database
 from bot.commands.moments import local_zone
 from bot.errors import BadData, NotSent, StopNotNoted, UserFixable, friendly_errors
 from bot.interview.values.fhir_json import as_object
 from bot.languages.opening import open_languages
-from bot.release.contents import Contents, shipped_form
+from bot.release.contents import Contents
 from bot.release.publishing import Publisher, holds, summary
 from bot.release.release import NOT_VERIFIED, Release, differences
 from bot.release.restored import action_of

@@ -15,6 +15,7 @@ from bot.handover.resources import (
     audit_event,
     communications,
     consent,
+    decision_task,
     is_red_flag,
     lost_tasks,
     provenance,
@@ -130,6 +131,7 @@ def _resources(export: Export, *, red_flags: bool) -> tuple[list[Resource], Reso
             *_with_status(export, extracted.resources),
             *consent(export, sent),
             *lost_tasks(export, sent, extracted.lost),
+            *decision_task(export, sent),
         ]
         notes += extracted.notes
     found += communications(export)

@@ -17,6 +17,7 @@ from bot.interview.manners.interview import Interview as Asking
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, dump
 from bot.interview.walk.assemble import Heading
+from bot.interview.walk.filling import Noted
 from bot.outbox_ports import Outbox, Outgoing, RedFlag
 from bot.ports import UNBOOKED, Booking, History, Interviews, KeptTurn, StoredInterview, StoredTurn
 from bot.settings import FhirAccess
@@ -93,11 +94,12 @@ class Handover:
             return self._outgoing(stored, 0, at) if kept or stored is not None else None
         asked = kept != self.history.kept(self.conversation, until=last)
         talk = session_of(stored).talk if stored is not None else None
-        # Answers that were changed and not agreed to again stay here.
+        # Answers that were changed and not agreed to again stay here, but not what staff have to decide by them.
         open_ = talk is not None and (talk.sent == 0 or talk.phase == "finished")
         answered = stored is not None and open_ and stored.changed_at > last
         agreed = talk.sent if talk is not None and not answered else 0
-        return self._outgoing(stored, agreed, at) if asked or answered else None
+        told = stored is not None and stored.changed_at > last and not answered and _told_since(stored, agreed)
+        return self._outgoing(stored, agreed, at) if asked or answered or told else None
 
     def _outgoing(self, stored: StoredInterview | None, sent_events: int, at: datetime) -> Outgoing:
         now = export_of(self.history, self.conversation, self.context, stored, at=at)
@@ -204,6 +206,7 @@ def _filled(stored: StoredInterview, history: History, events: int = 0) -> Inter
     session = session_of(stored)
     # What the patient has changed since, without agreeing to it, stays out.
     agreed = events or (session.talk.sent if session.talk.phase != "finished" else 0)
+    said = session.events  # what staff have to decide does not wait until the patient agrees to it
     if agreed:
         # Then it may have been another version of the form that was asked.
         stored = replace(stored, events=stored.events[:agreed])
@@ -220,7 +223,13 @@ def _filled(stored: StoredInterview, history: History, events: int = 0) -> Inter
     marked = [(path[-1][0], reason) for path, reason in session.filling.marked.items()]
     open_ = {each.path[-1][0] for each in asking.engine.open_problems(session.filling) if each.path}
     left_out = [(each, "the chat cannot ask it") for each in sorted(open_) if asking.form.by_link_id[each].left_out]
-    return Interview(asking.form.raw, response, (*marked, *left_out))
+    decided = asking.to_decide(session if events else replace(session, events=said))
+    return Interview(asking.form.raw, response, (*marked, *left_out), decided)
+
+
+def _told_since(stored: StoredInterview, agreed: int) -> bool:
+    """Say whether words were kept after so many events: they may leave something to decide."""
+    return any(isinstance(event, Noted) for event in session_of(replace(stored, events=stored.events[agreed:])).events)
 
 
 def _exchange(kept: KeptTurn, catalogs: Sequence[Catalog]) -> Exchange:

@@ -15,7 +15,8 @@ _NAMED = frozenset({"system", "url", "uri", "ifNoneExist"})
 # What we define ourselves. The codes of a form are those of the form, whoever sends them.
 _OWN = re.compile(
     re.escape(OUR_CANONICAL)
-    + r"(?=/(?:CodeSystem/(?:staff-task|message|pairs)|StructureDefinition/(?:filled-in-by|own-words))(?:[/|]|$))"
+    + r"(?=/(?:CodeSystem/(?:staff-task|decision-reason|message|pairs)"
+    + r"|StructureDefinition/(?:filled-in-by|own-words))(?:[/|]|$))"
 )
 _IDENTIFIERS = re.compile(re.escape(OUR_IDENTIFIERS) + r"(?=/)")
 

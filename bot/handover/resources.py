@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from bot.handover.subject import (
@@ -23,12 +23,19 @@ from bot.handover.subject import (
     tag,
     urn,
 )
+from bot.interview.manners.decisions import Reason
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, objects, string, walk
 
 TASKS = code_system("staff-task")
 PAIRS = code_system("pairs")
 KINDS = code_system("message")
+REASONS = code_system("decision-reason")
+REASON_NAMES: Mapping[str, str] = {
+    "answer": "An answer",
+    "not-answered": "No answer",
+    "words": "The patient's own words",
+}
 
 
 def question_urn(export: Export, exchange: Exchange) -> str:
@@ -105,6 +112,34 @@ def tasks(export: Export, response: Resource | None) -> Iterator[Resource]:
             made["focus"] = response.reference
             made["reasonCode"] = {"text": f"Item {link_id}: {reason}"}
             yield _resource(export, ("item", link_id), made, export.at)
+
+
+def decision_task(export: Export, response: Resource) -> Iterator[Resource]:
+    """Yield the Task that says what has to be decided before the exam, each reason as an input; none without any.
+
+    Other reasons, as after a correction, are another Task: staff work with the one that was sent.
+    """
+    reasons = export.interview.to_decide if export.interview is not None else ()
+    if not reasons:
+        return
+    lines = [_reason(each) for each in reasons]
+    key = ("decision", *lines)
+    made = _task(export, key, "decision-before-exam", "Needs a decision before the exam", priority="urgent")
+    made["focus"] = response.reference
+    made["reasonCode"] = {"text": f"{len(lines)} reasons, each an input"}
+    made["input"] = [
+        {"type": concept(REASONS, each.kind, REASON_NAMES[each.kind]), "valueString": line}
+        for each, line in zip(reasons, lines, strict=True)
+    ]
+    yield _resource(export, key, made, export.at)
+
+
+def _reason(reason: Reason) -> str:
+    """Return a reason as staff read it: what was asked, and what was answered or said."""
+    if reason.kind == "not-answered":
+        return reason.asked or reason.link_id
+    said = [f"„{each}“" if reason.kind == "words" else each for each in reason.said]
+    return f"{reason.asked or reason.link_id} – {'; '.join(said)}"
 
 
 # What somebody may rely on who treats the patient.

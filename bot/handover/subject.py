@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from bot.catalog.look import OUR_CANONICAL, OURS, Namespaces
+from bot.interview.manners.decisions import Reason
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject
 
@@ -55,11 +56,13 @@ class Interview:
         questionnaire: The Questionnaire as JSON.
         response: The QuestionnaireResponse; subject, identifier and profile are added here.
         marked: linkId and reason of questions that staff have to see to.
+        to_decide: What staff have to decide before the exam.
     """
 
     questionnaire: JsonObject
     response: JsonObject
     marked: tuple[tuple[str, str], ...] = ()
+    to_decide: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

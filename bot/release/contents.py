@@ -38,7 +38,6 @@ from bot.catalog.topics import topic_names
 from bot.errors import BadData, Finding
 from bot.interview.values.fhir_json import JsonObject, as_object
 from bot.languages.files import add, changed, further
-from bot.resources import data_folder
 from bot.sentences.page_texts import page_texts
 from bot.sentences.wording import Wording, said_abroad, wording_of
 
@@ -209,12 +208,6 @@ def program_subjects(wording: Wording, pages: Mapping[str, Mapping[str, str]]) -
         yield sentences_subject(language, wording.sentences.get(language, {}))
         yield page_subject(language, texts)
     yield foreign_subject(said_abroad(wording, tuple(pages)))
-
-
-def shipped_form(exam: str) -> Path | None:
-    """Return the file of the Questionnaire that is shipped with an exam of that name; None where there is none."""
-    path = data_folder("fhir") / "questionnaires" / f"{exam}-history.json"
-    return path if path.is_file() else None
 
 
 def _site(path: Path) -> Mapping[str, Any]:

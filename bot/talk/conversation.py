@@ -11,6 +11,7 @@ from typing import Literal, Self
 
 from bot.assistant import Assistant
 from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
+from bot.interview.manners.decisions import Reason
 from bot.interview.manners.page_turn import PageSent, PageTurn
 from bot.interview.manners.session import Said, Saying
 from bot.interview.values.answer import Answer
@@ -357,8 +358,12 @@ class Conversation:
         call = self._desk.call(self._id) if self._desk is not None else None
         if call is not None and call.came_between(self._standing.number):
             state = set_aside(self._interviewer, state, at)
+        who = self._interviewer
+        session, decided = (who.session, who.to_decide(at=at)) if who is not None else (None, ())
         reaction, text = self._react(message, text, state, call, at)
-        reply = self._guarded(reaction.reply)
+        if who is not None and message.is_said:
+            who.keep_words(session, text, at=at)
+        reply = self._guarded(self._with_decision(reaction.reply, decided, at))
         turn = self._as_stored(message, text, reaction, reply, at)
         change = self._interviewer.change(at=at) if self._interviewer is not None else None
         if reaction.flags and self._standing.state.last_turn is not None:
@@ -393,6 +398,18 @@ class Conversation:
         """Return the same for what is not said to a quiz, with the offer to check the answer where one is made."""
         reaction, text = self._react_otherwise(message, text, state, call, at)
         return self._with_check(state, reaction, text, free=free), text
+
+    def _with_decision(self, reply: Reply, before: Sequence[Reason], at: datetime) -> Reply:
+        """Return a reply that asks the patient to call, where staff have something new to decide before the exam.
+
+        `before`: what they had to decide before this turn.
+        """
+        found = self._interviewer.to_decide(at=at) if self._interviewer is not None else ()
+        if not found or found == tuple(before):
+            return reply
+        phone = self._own_number(reply.language)
+        asked = (interface(reply.language, "decision"), *([phone] if phone is not None else []))
+        return replace(reply, parts=(*reply.parts, *asked))
 
     @property
     def _is_interviewing(self) -> bool:

@@ -16,6 +16,7 @@ from bot.errors import BadData
 from bot.interview.form.form import Form, Path
 from bot.interview.form.modular import roots
 from bot.interview.load import Beside, compile_form
+from bot.interview.manners.decisions import Reason
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.page_turn import PageTurn
 from bot.interview.manners.session import Session, Talk, head_to_json, session_from_json
@@ -329,6 +330,21 @@ class Interviewer:
             self._agreed = before
             if turn.session.status == "in-progress" and self._asking is not None:
                 self._log_refusals(self._asking[1].refusals(turn.session))
+
+    def keep_words(self, before: Session | None, text: str, *, at: datetime) -> None:
+        """Keep what a message says that leaves something to decide, whoever answered it.
+
+        Args:
+            before: As things stood when it was said; None before the interview began.
+            text: The message.
+            at: The moment.
+        """
+        if before is not None and self._session is not None:
+            self._session = self.interview(at).keep_words(before, self._session, text)
+
+    def to_decide(self, *, at: datetime) -> tuple[Reason, ...]:
+        """Return what staff have to decide before the exam, once the patient has agreed to the answers."""
+        return self.interview(at).to_decide(self._session) if self._session is not None and self.is_finished else ()
 
     @property
     def takes_files(self) -> bool:

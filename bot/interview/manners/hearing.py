@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.interview.form.form import Item
+from bot.interview.form.form import Item, Path
 from bot.interview.manners.agreement import asks_consent, asks_yes_or_no, begins_with_no, is_no, just_agrees
 from bot.interview.manners.changing import ChangingTurn, different
 from bot.interview.manners.listening import (
@@ -101,6 +101,17 @@ class Hearing(ChangingTurn):
         else:
             self.propose(answers)
             self.repeat("as_answer", question.path, reading.answers)
+
+    def place_of_words(self) -> Path:
+        """Return where a message is kept in the patient's words, whatever it is; empty where nothing may be kept.
+
+        That is the question that is open, else the last one for free text, which is for all that was not asked.
+        """
+        step, filling = self.step, self.session.filling
+        if self.talk.phase == "asking" and isinstance(step, AskItem | AskAnother) and step.item.is_question:
+            return () if asks_consent(step.item) and self.yes is not True else step.path
+        asked = (path for path in self.engine.questions(filling) if not self.row_around(path))
+        return next((path for path in reversed(list(asked)) if self.item(path).type == "text"), ())
 
     # Replies to a question
 

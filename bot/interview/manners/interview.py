@@ -12,16 +12,18 @@ from datetime import datetime
 from typing import Literal
 
 from bot.interview.form.form import Form, Path
+from bot.interview.manners.decisions import Decisions, Reason
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
+from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, own_words, question_like
 from bot.interview.manners.page_turn import PageTurn
-from bot.interview.manners.session import Quote, Said, Session, name_of
+from bot.interview.manners.session import Quote, Said, Session, name_of, with_answers
 from bot.interview.manners.turn import OpenTurn, Turn, repeatable
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
+from bot.interview.walk.filling import Noted
 from bot.interview.walk.migration import Carried
 from bot.interview.walk.plan import Plan
 
@@ -54,6 +56,7 @@ class Interview:
         """Prepare a form; `now`, `launch`, `plan` and `known` are those of the `Engine`."""
         self.form = form
         self.engine = Engine(form, now=now, launch=launch, plan=plan, known=known)
+        self.decisions = Decisions.of(form)
         self._reader = CachedReader(now)
 
     def begin(self, language: str, *, asks_who: bool = False) -> Turn:
@@ -93,13 +96,52 @@ class Interview:
         """Take one message of the patient; any text at all."""
         turn = Hearing(self.engine, self._reader, session, text)
         turn.take()
-        return turn.end()
+        return self._keeping(session, turn.end(), text)
 
     def not_answered(self, session: Session, text: str) -> Turn:
         """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
         turn = Hearing(self.engine, self._reader, session, text)
         turn.not_answered()
-        return turn.end()
+        return self._keeping(session, turn.end(), text)
+
+    def _keeping(self, before: Session, turn: Turn, text: str) -> Turn:
+        """Return a turn that keeps what leaves something to decide; where no question was open, it says so."""
+        kept = self.keep_words(before, turn.session, text) if self.decisions else turn.session
+        if kept is turn.session:
+            return turn
+        said = turn.said
+        if before.talk.phase != "asking":
+            path, words = kept.events[-1].path, (own_words(text),)
+            said = replace(said, parts=(with_answers("noted_too", path[-1][0], words), *said.parts))
+        return replace(turn, session=kept, said=said)
+
+    def keep_words(self, before: Session, after: Session, text: str) -> Session:
+        """Return a session with what a message says that leaves something to decide, whatever became of it.
+
+        Args:
+            before: As things stood when it was said.
+            after: What it came to.
+            text: The message; kept once, however often it is heard.
+        """
+        turn = Hearing(self.engine, self._reader, before, text)
+        path = turn.place_of_words() if self.decisions else ()
+        if not path or not self.engine.exists(after.filling, path) or turn.hears_just_an_answer(text):
+            return after
+        asks, said = turn.asks != "no" or bool(turn.wants), str(own_words(text).value)
+        known = [event.text for event in after.events if isinstance(event, Noted) and event.path == path]
+        known += [str(answer.value) for answer in after.filling.at(path)]
+        if said in known or not self.decisions.tells(said, self.form.by_link_id[path[-1][0]], asks=asks):
+            return after
+        agreed = after.talk.phase == "finished" and before.talk.phase != "finished"
+        turn = Hearing(self.engine, self._reader, after, text)
+        turn.apply(Noted(path, said))
+        if agreed:  # what was said with the agreement was agreed to
+            turn.note(sent=after.talk.sent + 1)
+        return turn.session
+
+    def to_decide(self, session: Session) -> tuple[Reason, ...]:
+        """Return what staff have to decide before the exam, as things stand."""
+        return self.decisions.reasons(self.engine, session.filling, session.events) if self.decisions else ()
 
     def called_off(self, session: Session, text: str) -> Turn:
         """Go on after an alarm that was called off: take what raised it as a reply if it is one, else ask again.

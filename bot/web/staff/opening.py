@@ -12,12 +12,13 @@ from pathlib import Path
 from bot.assistant import Assistant
 from bot.catalog.approval import IsOurs
 from bot.catalog.catalog import language_files, locate
+from bot.catalog.fhir_files import shipped_form
 from bot.catalog.site import open_site
 from bot.editorial.candidate import Candidate
 from bot.editorial.workbench import Workbench
 from bot.languages.opening import open_languages
 from bot.ports import Records
-from bot.release.contents import Contents, shipped_form
+from bot.release.contents import Contents
 from bot.release.release import Release, Releases, contents_of, own_releases
 from bot.settings import Settings
 from bot.web.logs import request_id

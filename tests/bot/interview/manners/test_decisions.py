@@ -1,0 +1,261 @@
+"""What answers leave to decide before the exam: by the rules and words of a form; safe where in doubt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.interview.load import load_form
+from bot.interview.manners.decisions import Decisions, Lexicon, Reason
+from bot.interview.values.fhir_names import DECISION, DECISION_WORDS
+from tests.bot.interview.chat import Chat
+from tests.bot.interview.mri_patients import MriPatient, mri_safety
+from tests.bot.interview.resources import Json, form, item
+
+MRI = mri_safety()
+LEXICON = Decisions.of(load_form(MRI)).lexicon
+
+
+def rule(*clear: str, words: str = "") -> Json:
+    parts: list[Json] = [{"url": "clear", "valueCode": each} for each in clear]
+    return {"url": DECISION[0], "extension": [*parts, *([{"url": "words", "valueCode": words}] if words else [])]}
+
+
+def choice(link_id: str, *codes: str, kind: str = "open-choice", extension: Json, **further: Any) -> Json:
+    options: list[Any] = [{"valueCoding": {"code": code, "display": code, "system": "s:x"}} for code in codes]
+    return item(link_id, kind, answerOption=options, extension=[extension], **further)
+
+
+DONOR = form(
+    choice("bleeding", "never", "sometimes", extension=rule("never")),
+    choice("food", "bread", "fish", extension=rule("bread", words="listed")),
+    item("rested", "boolean", extension=[rule("true")]),
+    item("note", "text"),
+    language="en",
+    extension=[
+        {
+            "url": DECISION_WORDS[0],
+            "extension": [
+                {"url": "lang", "valueCode": "en"},
+                {"url": "words", "valueString": "haemophilia, nose bleed, *vomit*"},
+                {"url": "denials", "valueString": "no, never"},
+                {"url": "affirms", "valueString": "yes"},
+                {"url": "around", "valueString": "i, have"},
+                {"url": "joins", "valueString": "or"},
+                {"url": "own", "valueString": "i, my"},
+            ],
+        }
+    ],
+)
+
+
+def decided(*said: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return what is to decide once a donor has said something to each question."""
+    chat = Chat(DONOR, "en")
+    for each in said:
+        chat.say(each)
+        while chat.open.startswith(("read-back", "checking")):
+            chat.say("yes")
+    return [(each.kind, each.link_id, each.said) for each in chat.interview.to_decide(chat.session)]
+
+
+def test_a_form_of_another_field_uses_the_same_rules() -> None:
+    assert decided("never", "bread", "yes", "no") == []
+    assert decided("sometimes", "fish", "no", "no") == [
+        ("answer", "bleeding", ("sometimes",)),
+        ("answer", "food", ("fish",)),
+        ("answer", "rested", ("false",)),
+    ]
+    assert decided("skip", "skip", "skip", "skip") == [
+        ("not-answered", "bleeding", ()), ("not-answered", "food", ()), ("not-answered", "rested", ()),
+    ]  # fmt: skip
+    # Any own words, or only those that name something.
+    assert decided("when I fall", "cake", "yes", "I like it here") == [("words", "bleeding", ("when I fall",))]
+    assert ("words", "food", ("cake and I vomited",)) in decided("never", "cake and I vomited", "yes", "no")
+    assert ("words", "note", ("my brother has haemophila",)) in decided(
+        "never", "bread", "yes", "my brother has haemophila"
+    )
+
+
+def test_a_form_without_rules_has_nothing_to_decide() -> None:
+    chat = Chat(form(item("note", "text"), language="en"), "en").say("I have a pacemaker", "yes")
+
+    assert not chat.interview.decisions
+    assert chat.interview.to_decide(chat.session) == ()
+    assert Lexicon().is_plain("")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["nein", "nein, danke", "kein Schrittmacher", "Nein, habe ich nicht", "Ich habe keinen Herzschrittmacher oder Defi",
+     "weder Schrittmacher noch Defi", "nichts davon", "Nein, kein Metall", "noch nie", "keins", "no", "none of these",
+     "no pacemaker or implants", "I don't have any", "never had one", "I have no metal in my body", "No, thank you."],
+)  # fmt: skip
+def test_a_denial_and_nothing_else_leaves_nothing_to_decide(said: str) -> None:
+    assert LEXICON.is_plain(said)
+    assert LEXICON.denies(said)
+    assert not LEXICON.names_something(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["kein Schrittmacher mehr", "kein Schrittmacher, Cochlea-Implantat", "nein aber einen Defi", "nein, nur den Herzschritmacher",
+     "Ich arbeite als Schweißer", "so ein Kästchen unter dem Schlüsselbein", "12. SSW", "Nein, GFR war 28",
+     "no pacemaker but a stent", "no but I do have an ICD", "none of these, LVAD", "cochlear", "BB pellet", "weld at work",
+     "box under my collarbone", "yes, but wait, I have a pump", "pacemker", "no kidney problems, one kidney"],
+)  # fmt: skip
+def test_what_names_something_is_never_plain(said: str) -> None:
+    assert not LEXICON.is_plain(said)
+    assert LEXICON.names_something(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Bitte ruhige Musik", "Ich komme mit dem Bus", "Blinddarm", "Mandeln", "Haselnüsse und Pollen", "Mein Mann begleitet mich",
+     "please play calm music", "appendix", "tonsils", "I need a parking space", "hay fever"],
+)  # fmt: skip
+def test_what_has_nothing_to_do_with_it_names_nothing(said: str) -> None:
+    assert not LEXICON.names_something(said)
+
+
+def test_yes_in_words_is_no_denial() -> None:
+    assert not LEXICON.denies("ja")
+    assert not LEXICON.denies("yes, I have")
+    assert not LEXICON.denies("ok")
+
+
+def reasons(language: str, **told: str) -> tuple[Reason, ...]:
+    """Return what is to decide once a patient has answered all questions before an MRI and agreed to the answers."""
+    patient, chat = MriPatient(language, **told), Chat(MRI, language)
+    for _ in range(90):
+        if chat.open == "finished":
+            break
+        chat.say(patient.reply(chat.interview.open_question(chat.session)))
+    assert chat.open == "finished"
+    assert chat.errors() == []
+    return chat.interview.to_decide(chat.session)
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_who_has_nothing_to_report_leaves_nothing_to_decide(language: str) -> None:
+    assert reasons(language) == ()
+    assert reasons(language, age="30") == ()
+    harmless = {"de": "Ich komme mit dem Bus", "en": "I am coming by bus"}[language]
+    assert reasons(language, note=harmless, body_items="Tattoo", other_implants="5") == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "link_id", "said", "words"),
+    [
+        ("en", "heart_device", "none of these, LVAD", "LVAD"),
+        ("en", "heart_device", "no but I do have an ICD", "ICD"),
+        ("en", "heart_device", "none of these but I have an LVAD", "LVAD"),
+        ("en", "heart_device", "box under my collarbone", "box under my collarbone"),
+        ("de", "heart_device", "nein, nur so ein Kästchen unter dem Schlüsselbein", "Kästchen"),
+        ("de", "heart_device", "kein Schrittmacher mehr", "mehr"),
+        ("de", "heart_device", "Darf ich mit meinem Schrittmacher überhaupt rein?", "meinem Schrittmacher"),
+        ("en", "other_devices", "none of these, cochlear", "cochlear"),
+        ("de", "device_removed", "nein, aber das alte Kabel ist noch drin", "Kabel"),
+        ("en", "kidneys", "GFR 28", "GFR 28"),
+        ("de", "kidneys", "nein, GFR 28", "GFR 28"),
+        ("en", "metal_work", "no, I weld at work", "weld"),
+        ("de", "eye_metal", "ist 20 Jahre her", "20 Jahre"),
+        ("en", "operations", "no, only the box under my collarbone", "box"),
+        ("de", "operations", "nein, nur die Insulinpumpe", "Insulinpumpe"),
+        ("en", "kidneys", "no, but I have a pacemaker", "pacemaker"),
+        ("de", "height", "1,80 m und ich habe einen Stent", "Stent"),
+        ("en", "note", "I forgot, I have an insulin pump", "insulin pump"),
+        ("de", "note", "Habe noch einen Shunt im Kopf", "Shunt"),
+        ("en", "summary", "yes, but wait, I have a pump", "pump"),
+        ("de", "summary", "ja. ich habe übrigens einen Shunt", "Shunt"),
+    ],
+)
+def test_whatever_is_said_in_words_stays_the_reason(language: str, link_id: str, said: str, words: str) -> None:
+    found = reasons(language, **{link_id: said})
+
+    assert any(words in each for reason in found if reason.kind == "words" for each in reason.said)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "12 weeks"), ("de", "12. Woche"), ("de", "ja, in der 12."), ("en", "12")]
+)
+def test_a_week_is_said_instead_of_yes(language: str, said: str) -> None:
+    found = reasons(language, age="30", pregnant=said)
+
+    assert "pregnant" in {reason.link_id for reason in found}
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("de", "weiß nicht"), ("de", "überspringen"), ("de", "möchte ich nicht sagen"), ("en", "I don't know"),
+     ("en", "skip"), ("en", "I'd rather not say")],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "link_id", ["heart-device", "other-devices", "device-removed", "vessel-implants", "eye-metal", "kidneys"]
+)
+def test_not_knowing_and_not_saying_have_to_be_decided(language: str, said: str, link_id: str) -> None:
+    found = reasons(language, **{link_id: said})
+
+    assert link_id in {reason.link_id for reason in found}
+
+
+@pytest.mark.parametrize(
+    ("language", "link_id", "said", "codes"),
+    [
+        ("de", "heart_device", "Schrittmacher und Defi", ("Herzschrittmacher", "Defibrillator (ICD)")),
+        ("en", "heart_device", "pacemaker and loop recorder", ("Herzschrittmacher", "Rekorder für den Herzrhythmus")),
+        ("en", "other_devices", "a cochlear implant and an insulin pump",
+         ("Implantat im Ohr (Cochlea-Implantat)", "Insulinpumpe")),
+        ("en", "heart_device", "I have a pacemaker and a cochlear implant", ("Herzschrittmacher", "a cochlear implant")),
+    ],
+)  # fmt: skip
+def test_two_devices_in_one_message_are_both_kept(
+    language: str, link_id: str, said: str, codes: tuple[str, ...]
+) -> None:
+    told = [each for reason in reasons(language, **{link_id: said}) for each in reason.said]
+
+    assert set(codes) <= set(told)
+
+
+def test_an_answer_of_the_form_is_a_reason_and_a_calculated_one_is() -> None:
+    assert [(each.kind, each.link_id) for each in reasons("de", weight="160 kg")] == [("answer", "heavy")]
+    assert [(each.kind, each.link_id) for each in reasons("en", sedation="yes", eye_metal="yes")] == [
+        ("answer", "eye-metal"), ("answer", "sedation"),
+    ]  # fmt: skip
+    assert [(each.kind, each.link_id, each.said) for each in reasons("de", consent="nein")] == [
+        ("answer", "consent", ("false",))
+    ]
+
+
+def test_who_breaks_off_has_not_answered() -> None:
+    chat = Chat(MRI, "en").say("yes", "66", "70 kg")
+
+    kinds = {each.link_id: each.kind for each in chat.interview.to_decide(chat.session)}
+    assert kinds["heart-device"] == kinds["kidneys"] == "not-answered"
+    assert "weight" not in kinds
+
+
+def test_words_said_once_are_not_forgotten_with_the_answer() -> None:
+    chat = Chat(MRI, "en").say("yes", "66", "70 kg", "170 cm", "1", "none of these, LVAD", "6")
+
+    (first, *_) = chat.interview.to_decide(chat.session)
+    assert (first.kind, first.link_id, first.said) == ("words", "heart-device", ("none of these, LVAD",))
+
+
+def test_what_is_remembered_after_the_end_is_kept_and_said_to_be() -> None:
+    patient, chat = MriPatient("de"), Chat(MRI, "de")
+    while chat.open != "finished":
+        chat.say(patient.reply(chat.interview.open_question(chat.session)))
+    chat.ask("Ach, ich habe noch eine Insulinpumpe vergessen")
+
+    assert any("Insulinpumpe" in str(each.said) for each in chat.interview.to_decide(chat.session))
+    assert "noted_too" in chat.keys
+    assert chat.errors() == []
+
+
+def test_nothing_is_kept_of_who_does_not_agree_to_it() -> None:
+    chat = Chat(MRI, "en").say("no, I have a pacemaker")
+
+    assert not chat.session.filling.noted
+    assert "pacemaker" not in str(chat.response())
