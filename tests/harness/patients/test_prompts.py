@@ -133,5 +133,5 @@ def test_an_unwritable_batch_file_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_a_language_without_tasks_is_one_clear_line() -> None:
-    with pytest.raises(BadData, match="no task prompts for 'fr'"):
-        load_tasks("fr")
+    with pytest.raises(BadData, match="no task prompts for 'rm'"):
+        load_tasks("rm")
