@@ -51,7 +51,7 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
     from harness.authoring.variants.screen import decide_one_by_one
 
     with friendly_errors():
-        folder = locate(reviewed.catalog)
+        folder = own_folder(reviewed.catalog)
         kind, language = _work_of(reviewed.out, folder)
         catalog = load_catalog(folder, language)
         queue = Queue.of(reviewed.out)
@@ -67,6 +67,15 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
             queue = decide_one_by_one(queue, catalog, plain_console(soft_wrap=True))
         added = FILES[kind](folder, language, _additions(queue))
         _show(queue, kind, added, load_catalog(folder, language), json_=json_)
+
+
+def own_folder(catalog: Path) -> Path:
+    """Return a catalog folder that may be written into; raise BadData where only a shipped exam has that name."""
+    if not catalog.is_dir():
+        raise BadData(
+            f"There is no folder {str(catalog)!r}. Shipped exams are not written into: copy one, and give that."
+        )
+    return locate(catalog)
 
 
 def _work_of(out: Path, folder: Path) -> tuple[str, str]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot import BadData, Pair, friendly_errors, load_catalog, locate
+from bot import BadData, Pair, friendly_errors, load_catalog
 from bot.catalog.additions import add_pairs
 from harness.commands import options
+from harness.commands.author_review import own_folder
 from harness.commands.author_variants import spoken_of
 from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on
 from harness.console import counted, plain_console
@@ -49,7 +50,7 @@ def translate(wanted: Translation, out: WorkPath, asking: options.ModelOptions) 
     from harness.authoring.workshop import Workshop
 
     with friendly_errors():
-        folder = locate(wanted.catalog)
+        folder = own_folder(wanted.catalog)
         catalog, texts = load_catalog(folder, wanted.from_), load_texts()
         if wanted.to == wanted.from_:
             raise BadData(f"`--from {wanted.from_} --to {wanted.to}` is the same language. Give another `--to`.")

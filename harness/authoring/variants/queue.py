@@ -36,6 +36,7 @@ Act = Literal["accept", "move", "drop", "wait"]  # wait: a decision is taken bac
 ACTS: tuple[Act, ...] = ("accept", "move", "drop")
 QUEUE, DECISIONS = "queue.jsonl", "decisions.jsonl"
 COLUMNS = ("id", "decision", "pair", "check", "answered_by", "facet", "voice", "stratum", "text")
+TEXT = "t"  # before the id in a table: a spreadsheet takes digits with an e among them for a number
 BOM = "\ufeff"  # spreadsheets take a file without it for another encoding
 
 
@@ -147,7 +148,7 @@ class Queue:
         writer.writeheader()
         for text in self.waiting:
             row = {
-                "id": text.id,
+                "id": f"{TEXT}{text.id}",
                 "decision": "accept" if text.verdict == "agreed" else "",
                 "pair": text.pair,
                 "check": text.verdict,
@@ -181,6 +182,7 @@ class Queue:
         decisions = []
         for number, row in enumerate(rows, 2):
             id_, act, pair = ((row.get(name) or "").strip().lower() for name in ("id", "decision", "pair"))
+            id_ = id_.removeprefix(TEXT)
             if not act:
                 continue
             if id_ not in known:

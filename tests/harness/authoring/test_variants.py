@@ -13,7 +13,11 @@ import pytest
 
 from bot import BadData, load_catalog
 from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
+from bot.testing import scripted_endpoint
+from harness.authoring.variants.asking import KINDS, load_texts
 from harness.authoring.variants.plan import load_curve
+from harness.authoring.variants.queue import VERDICTS
+from harness.authoring.variants.screen import review_words
 from harness.authoring.variants.voices import load_voices
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
@@ -186,9 +190,11 @@ def test_bad_input_is_refused_in_one_line(catalog: Path, tmp_path: Path) -> None
 
 
 def test_each_shipped_language_has_voices_enough_that_share_no_name() -> None:
-    for language in ("de", "en"):
+    for language in ("de", "en", "fr"):
         writing, held_out = load_voices(language, "variants"), load_voices(language, "calibration")
 
+        assert load_texts(language).kinds.keys() == set(KINDS)
+        assert review_words(language).verdicts.keys() == set(VERDICTS)
         assert len(writing) >= 16
         assert len(held_out) >= 6
         assert not {voice.id for voice in writing} & {voice.id for voice in held_out}
@@ -215,3 +221,46 @@ def test_additions_keep_the_files_formats_and_refuse_a_pair_that_is_not_there(ca
     assert (loaded.near_misses[0].author, loaded.near_misses[0].text) == ("irish", "how bad is it")
     with pytest.raises(BadData, match="no pair 'gone'"):
         add_variants(catalog, "en", [Addition("gone", "is it there?", "irish")])
+
+
+def test_a_live_model_drafts_and_checks_in_one_run_and_odd_answers_are_read_defensively(
+    catalog: Path, tmp_path: Path
+) -> None:
+    """A list in an object, in a fence, with an unknown facet and a steering text; a check that says too little."""
+    said: list[str] = []
+
+    def answering(messages: list[dict[str, str]]) -> str:
+        shown = messages[-1]["content"]
+        if "in random order" in shown:
+            said.append(shown)
+            numbers = re.findall(r"^(\d+): ", shown, re.MULTILINE)
+            answers = [{"n": number, "pairs": ["pain", "no-such-pair"]} for number in numbers]
+            return json.dumps({"answers": answers if len(said) > 1 else []})
+        texts = [{"facet": "nonsense", "text": "does it\x1b[2J sting much"}, "will I see the needle", {"text": ""}, 7]
+        return "Here you are:\n```json\n" + json.dumps({"texts": [one for one in texts if one != 7]}) + "\n```"
+
+    with scripted_endpoint(answering) as endpoint:
+        environ = {"KLARTEXT_MODEL_URL": endpoint.url, "KLARTEXT_DATA": str(tmp_path / "data")}
+        asked = (
+            "variants",
+            "--catalog",
+            catalog,
+            "--lang",
+            "en",
+            "--voices",
+            "plain",
+            "--pairs",
+            "pain",
+            "--structured",
+        )
+        done = author(*asked, "--out", tmp_path / "work", "--model", "scripted", environ=environ)
+
+    assert done.exit_code == 0, done.output
+    assert len(said) == 2  # an answer that says nothing of most texts is asked for again
+    assert "2 texts to decide on. The blind check: 2 agrees." in done.stdout
+    lines = (tmp_path / "work" / "queue.jsonl").read_text(encoding="utf-8").splitlines()
+    queued = [json.loads(line) for line in lines]
+    assert [(one["text"], one["facet"]) for one in queued] == [
+        ("does it sting much", None),
+        ("will I see the needle", None),
+    ]
