@@ -64,8 +64,9 @@ if TYPE_CHECKING:
     from bot.release.release import Releases
 
 
-# Heads that are in use, by their key: two releases that differ in answers only share one.
+# Heads that are in use, by their key: two releases or exams that differ in answers only share one.
 _in_memory: WeakValueDictionary[str, store.Trained] = WeakValueDictionary()
+_remarks_in_memory: WeakValueDictionary[str, Head] = WeakValueDictionary()
 FORMAT = 9  # raise it when texts, features or training change: everything is then built anew
 
 
@@ -196,12 +197,15 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
 
     def build_remarks() -> Head | None:
         key = _key(derived, "remarks", vectors_key, remarks_digest(language))
-        stored = heads.read(key)
-        head = store.load_head(stored) if stored is not None else None
+        head = _remarks_in_memory.get(key)
+        stored = heads.read(key) if head is None else None
+        head = store.load_head(stored) if stored is not None else head
         if head is None:
             head = train_remarks(catalog, opened.index.vectors(), encoder)
             if head is not None:
                 heads.write(key, store.dump_head(head))
+        if head is not None:
+            _remarks_in_memory[key] = head
         return head
 
     opened = Opened(catalog, shown, build_trained, build_index, build_remarks)

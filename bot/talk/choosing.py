@@ -19,12 +19,13 @@ from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
 from bot.talk.dialogue import MOST_REMINDED, State, emergency, rest_of, way_out
 from bot.talk.exams import Undecided
-from bot.talk.messages import CLOSED, short_reaction, small_talk
+from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
 from bot.talk.neighbours import Among
 from bot.talk.reactions import REPLIES, Reaction, Reactions
-from bot.text import MAX_CHARACTERS, sanitise
+from bot.text import MAX_CHARACTERS, sanitise, words
 
 FORM_COMMAND = "/interview"
+MOST_NAME = 2  # words of a message that is only the name of an exam
 
 
 class Asking(Reactions):
@@ -186,7 +187,10 @@ class Choosing(Conversation):
         exam = self.undecided.named_in(text, state.language)
         if exam is None or self._reactions.in_emergency(state, text, at) is not None:
             return None
-        return exam
+        # "My breast is red" names no exam, whatever this one is called.
+        says_more = message.choice is None and len(words(text)) > MOST_NAME
+        complains = says_more and (ails(text) or self.undecided.decide(text, state.language)[1] != "")
+        return None if complains else exam
 
 
 class _Entering(Reactions):
@@ -234,6 +238,10 @@ class Chosen(Among):
         if self._assistant.is_closed:
             return super()._react(message, text, state, call, at)[0]
         language = state.language
+        if message.choice is None and len(words(text)) > MOST_NAME:  # "I am afraid of the tube" says more than a name
+            reaction, _ = super()._react(message, text, state, call, at)
+            if reaction.decided is None or reaction.decided.decision not in ("declined", "clarify"):
+                return _told(reaction)
         if self._interviewer is None:
             return _told(Reaction(Reply(language, (interface(language, "exam_ask_away"),)), state))
         yes_no = (interface(language, "yes"), interface(language, "no"))

@@ -22,7 +22,6 @@ from bot.ports import StoredConversation
 from bot.response import Method, Response
 from bot.sentences.reply import Interface, Reply
 from bot.sentences.wording import NEUTRAL, House, Wording
-from bot.talk.dialogue import unsure_key
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import picks
 from bot.text import AUTO, words
@@ -239,22 +238,19 @@ class Undecided(Assistant):
         asks = "?" in text or question_like(text, language) != "no" or not WORDS["denying_words"].isdisjoint(said)
         if asks or len(said) > MOST_NAMING:
             return None
-        named = [name for name, each in self.exams.items() if _names(said, _called(each))]
+        named = [name for name, each in self.exams.items() if names(text, each)]
         return named[0] if len(named) == 1 else None
 
 
-# The most urgent first.
-_COMPLAINTS = (
-    *("complaint_now", "complaint_today", "complaint_today_unsure", "complaint_days", "complaint_days_unsure"),
-    *("complaint_appointment", "complaint_appointment_unsure"),
-)
+# The most urgent first. What may be none is left to the exam.
+_COMPLAINTS = ("complaint_now", "complaint_today", "complaint_days", "complaint_appointment")
 
 
 def _complaint_key(response: Response) -> str:
     advice = response.advice
-    if response.level == "now" or advice is None:
-        return "complaint_now" if response.level == "now" else ""
-    return unsure_key(advice) if advice.is_unsure else f"complaint_{advice.urgency}"
+    if response.level == "now":
+        return "complaint_now"
+    return f"complaint_{advice.urgency}" if advice is not None and not advice.is_unsure else ""
 
 
 def _empty(catalog: Catalog) -> Catalog:
@@ -292,10 +288,12 @@ def _called(assistant: Assistant) -> list[list[str]]:
     return [words(each) for each in (*own, *titles, exam_of(assistant)) if words(each)]
 
 
-def _names(said: Sequence[str], called: Sequence[Sequence[str]]) -> bool:
+def names(text: str, exam: Assistant) -> bool:
+    """Say whether a text names an exam, by its name or by what else patients call it."""
+    said = words(text)
     return any(
         all(_is_like(*pair) for pair in zip(said[start : start + len(name)], name, strict=True))
-        for name in called
+        for name in _called(exam)
         for start in range(len(said) - len(name) + 1)
     )
 

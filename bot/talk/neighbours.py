@@ -19,13 +19,14 @@ from bot.sentences.wording import Wording
 from bot.staff.calls import Call
 from bot.talk.conversation import Conversation, Message
 from bot.talk.dialogue import State
-from bot.talk.exams import exam_of, title
+from bot.talk.exams import exam_of, names, title
 from bot.talk.messages import ails, in_trouble
 from bot.talk.reactions import Reaction
 from bot.talk.withholding import Decided
 from bot.text import words
 
 SENTENCES = ("exam_offer", "exam_show", "exam_from")
+CERTAIN, NOTHING_NEAR = 0.65, 0.25  # probabilities: of the other exam's pair, and of the own exam's best
 
 
 class Neighbour(Assistant):
@@ -137,6 +138,10 @@ def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
         pair_id = response.pair_id
         answers = response.decision == "answered" and not response.also and response.answer is not None
         if not answers or pair_id is None or pair_id in own.catalog(language).by_id:
+            continue
+        # A question that names no exam is one about the patient's own, unless nothing there comes near to it.
+        foreign = decided.score < NOTHING_NEAR and response.score >= CERTAIN
+        if not foreign and not names(question, other):
             continue
         if best is None or response.score > best[0]:
             best = (response.score, exam, pair_id)

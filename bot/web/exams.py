@@ -13,6 +13,7 @@ from bot.errors import UserFixable
 from bot.handover.handover import Handover
 from bot.interview_wiring import Interviewers
 from bot.ports import Encoder, Interviews, Records
+from bot.release.contents import shipped_form
 from bot.release.in_force import ChatState, together
 from bot.settings import Settings
 from bot.talk.exams import Exams, Serving, exam_of
@@ -62,7 +63,9 @@ def open_exams(catalogs: Sequence[str], settings: Settings, records: Records) ->
     encoder = make_encoder("embedded", settings)  # one for all: it holds a model
     found: dict[str, Edition] = {}
     for catalog in catalogs:
-        edition = open_edition(catalog, settings, records, sample=True, encoder=encoder)
+        # By its folder, too, a shipped exam asks what it asks by its name.
+        form = shipped_form(locate(catalog).resolve().name)
+        edition = open_edition(catalog, settings, records, sample=True, encoder=encoder, questionnaire=form)
         name = exam_of(edition.assistant)
         if name in found:
             raise UserFixable(

@@ -132,6 +132,7 @@ def test_what_was_asked_before_is_answered_once_the_exam_is_known(reception: Rec
         ("erst Mammo, dann MRT", None),
         ("irgendwas mit Bildern", None),
         ("3", None),
+        ("mein Busen tut weh", None),
     ],
 )
 def test_words_that_name_an_exam(reception: Reception, said: str, exam: str | None) -> None:
@@ -319,3 +320,10 @@ def test_an_answer_of_another_exam_goes_with_that_exam(both: dict[str, Assistant
 
     told = [texts(taken.reply) for taken in alone.transcript(chat.opened.id)]
     assert told == [[DE["withdrawn"]], [DE["withdrawn"]]]
+
+
+def test_a_question_that_names_no_exam_is_one_about_the_own(reception: Reception) -> None:
+    chat = begin(reception, "mammo")
+
+    # Both have a pair of it, and would say something else.
+    assert not any(text.startswith("Dazu finde ich") for text in texts(chat.say("Was kostet ein MRT?")))
