@@ -19,7 +19,8 @@ from bot.errors import BadData
 from bot.interview.reading.vocabulary import FILE as INTERVIEW_WORDS
 from bot.interview.reading.vocabulary import load_words
 from bot.languages.files import FILES, load, packaged, parse, parts
-from bot.matching.red_flags import FLAGS, RedFlags, read_examples, read_red_flags
+from bot.matching.red_flags import BY_RULE, FLAGS, RedFlags, read_examples, read_red_flags
+from bot.sentences.emergency_texts import LINES
 
 SHOWN = 40  # characters of a text in a line
 # What a language may do without; where it is a table, its keys are the language's own.
@@ -257,12 +258,18 @@ def _alarm(code: str, documents: Mapping[str, Any]) -> Iterator[str]:
 
 def _rules(rules: RedFlags, by_flag: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for number, rule in enumerate(rules.rules, 1):
-        if rule.flag not in FLAGS:
-            yield f"rule {number} has the flag {rule.flag!r}; known are {', '.join(FLAGS)}."
+        if rule.flag not in (*FLAGS, *BY_RULE):
+            yield f"rule {number} has the flag {rule.flag!r}; known are {', '.join((*FLAGS, *BY_RULE))}."
         elif left := re.search(r"\{[a-z_]+\}", rule.matches.pattern):
             yield f"rule {number} ({rule.flag}) names {left[0]}, which `words` does not have."
-        elif not any(RedFlags.with_only(rule, rules).check(text) for text in by_flag[rule.flag]):
-            yield f"rule {number} ({rule.flag}) has no example: it finds none of the texts under `urgent.{rule.flag}`."
+        elif not any(RedFlags.with_only(rule, rules).check(text) for text in _examples_for(rule.flag, by_flag)):
+            where = f"urgent.{rule.flag}" if rule.flag in by_flag else "urgent"
+            yield f"rule {number} ({rule.flag}) has no example: it finds none of the texts under `{where}`."
+
+
+def _examples_for(flag: str, by_flag: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the examples that may show a rule: those of its flag; of one that only rules raise, all."""
+    return by_flag[flag] if flag in by_flag else [text for texts in by_flag.values() for text in texts]
 
 
 def _first(error: ValidationError) -> str:

@@ -200,6 +200,9 @@ def _lookalikes() -> dict[str, str]:
 
 
 FLAGS = ("breathing", "chest-pain", "collapse", "bleeding", "allergy", "stroke", "overdose", "suicide", "acute")
+# Flags that rules alone raise, where a patient is told something else: in the scanner now. A language may do without
+# rules for them; examples and the learned alarm know the flags above.
+BY_RULE = ("scanner",)
 # What the words around a sign can say. The first is evidence of an emergency, the second to seventh against it.
 CONTEXTS = ("now", "past", "chronic", "checked", "denied", "general", "hearsay", "fear", "exam", "somebody", "severe")
 EXCUSES = frozenset(CONTEXTS[1:7])
@@ -242,7 +245,7 @@ class Sign:
     """A sign of an emergency that a rule found in one passage.
 
     Attributes:
-        flag: One of `FLAGS`.
+        flag: One of `FLAGS`, or of `BY_RULE`.
         words: The folded words that the rule matched.
         contexts: What the passage says around it, out of `CONTEXTS`.
     """

@@ -44,9 +44,10 @@ URGENT_TEXTS = {
     "overdose": "urgent_overdose",
     "suicide": "urgent_suicide",
     "chest-pain": "urgent_chest_pain",
+    "scanner": "urgent_scanner",
 }
 # What is said where what was learned alone hears a danger, and is not sure of it.
-UNSURE_TEXTS = {**URGENT_TEXTS, "suicide": "urgent_suicide_unsure"}
+UNSURE_TEXTS = {**URGENT_TEXTS, "suicide": "urgent_suicide_unsure", "scanner": "urgent_unsure"}
 
 
 @dataclass(frozen=True, slots=True)

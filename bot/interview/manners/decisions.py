@@ -85,6 +85,8 @@ class Decisions:
             asks: Whether it may be a question of the patient's: then it must be about themselves.
         """
         rule = self.rules.get(item.link_id) if item is not None else None
+        if not self.rules:
+            return False
         if rule is not None and rule.any_words and not asks:
             return not self.lexicon.is_plain(text)
         return self.lexicon.names_something(text) and (not asks or self.lexicon.is_of_oneself(text))

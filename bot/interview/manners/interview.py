@@ -184,7 +184,7 @@ class Interview:
     def pages(self, session: Session | None, language: str, *, asks_who: bool = False) -> PageTurn:
         """Return the interview as pages of a form, in a language; None for a session that has not begun."""
         begun = replace(session, language=language) if session else self._fresh(language, asks_who=asks_who)
-        return PageTurn(self.engine, self._reader, begun)
+        return PageTurn(self.engine, self._reader, begun, self.decisions)
 
     def wants_file(self, session: Session) -> bool:
         """Say whether a file would answer what is open."""

@@ -8,6 +8,7 @@ from functools import partial
 
 from bot.errors import Outdated
 from bot.interview.form.form import Form, Path
+from bot.interview.manners.decisions import Decisions
 from bot.interview.manners.fields import Field, Outcome, Raw, raw_of, read_field, reason_at, texts_of
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.listening import CachedReader
@@ -74,8 +75,9 @@ class PageSent:
 class PageTurn(PageView):
     """A turn that a page of the form makes; before it is sent, what the page shows."""
 
-    def __init__(self, engine: Engine, reader: CachedReader, session: Session) -> None:
+    def __init__(self, engine: Engine, reader: CachedReader, session: Session, decisions: Decisions) -> None:
         super().__init__(engine, reader, session)
+        self._decisions = decisions
         # What was newly written, and whether any words are an answer there: signs of danger may be in it.
         self.written: list[tuple[str, bool]] = []
         self.changed = False  # whether there is anything to be stored
@@ -149,6 +151,7 @@ class PageTurn(PageView):
             self.written += ((text, each.takes_own_words) for text in outcome.texts if text not in known)
             right = right and not outcome.needs_patient
             self._take_field(each, outcome, sent)
+            self._keep_words(each, [text for text in outcome.texts if text not in known])
         moved = self._moved(section, left)
         if sent.goes_on and right:
             shows = (path for path in sorted(shown - self.session.filling.shown) if self.item(path).type == "display")
@@ -217,6 +220,15 @@ class PageTurn(PageView):
             heard = Hearing(self.engine, self.reader, self.session, text)
             heard.noted(field.question, beside=True)
             self.session = heard.session
+
+    def _keep_words(self, field: Field, texts: Sequence[str]) -> None:
+        """Keep what was written that leaves something to decide, and is no answer by itself."""
+        stands = [
+            *(str(each.value) for each in self.answers(field.path)),
+            *self.session.filling.noted.get(field.path, ()),
+        ]
+        told = (text for text in texts if text not in stands and self._decisions.tells(text, field.item, asks=False))
+        self.apply(*(Noted(field.path, text) for text in told if self._is_there(field.path)))
 
     def _no_more(self, path: Path) -> None:
         if first(path) not in self.session.filling.closed:

@@ -17,7 +17,8 @@ from bot.web.page.offers import ALARMING, QUICK
 MOST_SHOWN = 160  # characters of what a patient wrote last, in the list
 # What the patient was told in an emergency, from the mildest to the most urgent: the kinds that the desk names.
 ALARMS = (
-    *("urgent_unsure", "urgent_suicide_unsure", "urgent_chest_pain", "urgent", "urgent_overdose", "urgent_suicide"),
+    *("urgent_unsure", "urgent_suicide_unsure", "urgent_chest_pain", "urgent", "urgent_scanner", "urgent_overdose"),
+    "urgent_suicide",
 )
 
 

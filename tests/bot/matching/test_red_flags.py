@@ -9,7 +9,7 @@ from bot.errors import BadData
 from bot.languages.files import add, forget
 from bot.matching import red_flags
 from bot.matching.decide import Candidate
-from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
+from bot.matching.red_flags import BY_RULE, FLAGS, load_examples, load_red_flags
 from bot.response import Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.talk.dialogue import State, respond
@@ -140,7 +140,7 @@ def _urgent(language: str, flag: str) -> Response:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize("flag", [*FLAGS, *BY_RULE])
 def test_every_flag_has_a_text_with_a_number_to_call(shipped_catalogs: dict, language: str, flag: str) -> None:  # type: ignore[type-arg]
     reply, _ = respond(State(language), _urgent(language, flag), shipped_catalogs[language])
 
@@ -151,7 +151,7 @@ def test_every_flag_has_a_text_with_a_number_to_call(shipped_catalogs: dict, lan
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rules_name_known_flags_only(language: str) -> None:
-    assert {rule.flag for rule in load_red_flags(language).rules} == set(FLAGS)
+    assert {rule.flag for rule in load_red_flags(language).rules} == {*FLAGS, *BY_RULE}
 
 
 def _unseen(name: str, language: str) -> list[tuple[str, str]]:

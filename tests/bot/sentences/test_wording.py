@@ -92,7 +92,9 @@ def test_channel_and_country_both_count() -> None:
 
 @pytest.mark.parametrize("country", [None, *COUNTRIES])
 @pytest.mark.parametrize("language", INTERFACE_TEXTS)
-@pytest.mark.parametrize("key", ["urgent", "urgent_chest_pain", "urgent_overdose", "urgent_suicide", "calmed_harm"])
+@pytest.mark.parametrize(
+    "key", ["urgent", "urgent_chest_pain", "urgent_scanner", "urgent_overdose", "urgent_suicide", "calmed_harm"]
+)
 def test_whom_a_sentence_names_can_be_called_and_nobody_else(key: str, language: str, country: Country | None) -> None:
     (part,) = worded(Reply(language, (interface(language, key),)), Place("page", country)).parts
     assert isinstance(part, Interface)

@@ -122,7 +122,13 @@ def test_an_emergency_comes_before_too_long_a_text(catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "key"), [("overdose", "urgent_overdose"), ("suicide", "urgent_suicide"), ("bleeding", "urgent")]
+    ("flag", "key"),
+    [
+        ("overdose", "urgent_overdose"),
+        ("suicide", "urgent_suicide"),
+        ("scanner", "urgent_scanner"),
+        ("bleeding", "urgent"),
+    ],
 )
 def test_emergencies_get_their_own_text_and_a_way_out(catalog: Catalog, flag: str, key: str) -> None:
     reply, after = respond(OFFERED, _response(decision="urgent", flag=flag), catalog)

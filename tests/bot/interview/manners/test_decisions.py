@@ -8,6 +8,8 @@ import pytest
 
 from bot.interview.load import load_form
 from bot.interview.manners.decisions import Decisions, Lexicon, Reason
+from bot.interview.manners.page_turn import PageSent
+from bot.interview.manners.pages import fields_in
 from bot.interview.values.fhir_names import DECISION, DECISION_WORDS
 from tests.bot.interview.chat import Chat
 from tests.bot.interview.mri_patients import MriPatient, mri_safety
@@ -259,3 +261,18 @@ def test_nothing_is_kept_of_who_does_not_agree_to_it() -> None:
 
     assert not chat.session.filling.noted
     assert "pacemaker" not in str(chat.response())
+
+
+def test_words_in_a_field_of_the_page_are_kept_beside_whatever_is_ticked() -> None:
+    chat = Chat(MRI, "en").say("yes")
+    page = chat.interview.pages(chat.session, "en")
+    section = page.section(3)
+    assert section is not None
+    field = next(each for each in fields_in(page.elements(section)) if each.item.link_id == "heart-device")
+    none = next(key for key, answer, _ in field.options if "no-heart-device" in str(answer.value))
+    entered = {field.key: (none,), f"{field.key}.own": ("LVAD",)}
+
+    page.send(PageSent(3, "en", page.version, shown=frozenset([field.key]), fields=entered))
+
+    found = [each for each in chat.interview.to_decide(page.session) if each.link_id == "heart-device"]
+    assert ("words", ("LVAD",)) in [(each.kind, each.said) for each in found]
