@@ -118,9 +118,9 @@ def test_swiss_texts_are_derived_and_have_a_hash_of_their_own(shipped: Assistant
 
     assert released(german, None) is german
     told_apart = {country: released(german, country).content_hash for country in (None, *COUNTRIES)}
-    own = {country for country, told in told_apart.items() if told != german.content_hash}
-    assert own == {"AT", "CH", "DE"}  # no German pair has a text for the others
-    assert len({told_apart[country] for country in own}) == len(own)
+    apart = {country for country, told in told_apart.items() if told != german.content_hash}
+    assert apart == {"AT", "CH", "DE"}  # no German pair has a text for the others
+    assert len({told_apart[country] for country in apart}) == len(apart)
     assert released(english, "CH").by_id["pain"] == english.by_id["pain"]
     for one, other in zip(swiss_one.pairs, german.pairs, strict=True):
         own = other.countries.get("CH", other)
