@@ -127,8 +127,7 @@ class Assistant:
         spoken = _in_order(tuple(languages or language_files(folder)), settings.first_language)
         open_languages(settings.languages, spoken)
         opened = {language: wiring.open_language(folder, language, adapter, settings, showing) for language in spoken}
-        # What a release holds was approved when it was made.
-        approved = sample or in_force is not None
+        approved = sample or in_force is not None  # what a release holds was approved when it was made
         site = open_site(settings.site, exam=folder, languages=tuple(opened), sample=approved, today=showing.today)
         wording = wording_of(open_exam(folder, sample=approved, today=showing.today), spoken)
         house = House(settings.country, site, wording)

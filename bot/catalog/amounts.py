@@ -29,18 +29,18 @@ class Amount:
         return f"{self.value} {self.unit.removesuffix('s') if self.value == '1' else self.unit}".strip()
 
 
-# The words of every unit, German and English together: no word of one is another unit in the other.
+# The words of every unit, of all shipped languages together: no word of one is another unit in the other.
 UNITS: Mapping[str, str] = {
-    "seconds": r"sekunden?|sek\.|sekündig\w*|seconds?|secs?",
+    "seconds": r"sekunden?|sek\.|sekündig\w*|seconds?|secs?|secondes?",
     "minutes": r"minuten?|min\.?|minütig\w*|minutes?|mins",
-    "hours": r"stunden?|std\.|stündig\w*|hours?|hrs?",
-    "working days": r"(?:werk|arbeits)tag\w*|(?:working|business) days?|weekdays?|workdays?",
-    "days": r"tag(?:e[ns]?|s)?|tägig\w*|days?",
-    "weeks": r"wochen?|wöchig\w*|weeks?",
-    "months": r"monat(?:e[ns]?|s)?|monatig\w*|months?",
-    "years": r"(?:lebens)?jahr(?:e[ns]?|s)?|jährig\w*|years?",
-    "images": r"(?:röntgen)?(?:bild(?:er|ern)?|aufnahmen?)|(?:x-ray )?(?:images?|pictures?)|x-rays?",
-    "per cent": r"prozent|per ?cent|%",
+    "hours": r"stunden?|std\.|stündig\w*|hours?|hrs?|heures?",
+    "working days": r"(?:werk|arbeits)tag\w*|(?:working|business) days?|weekdays?|workdays?|jours? ouvrables?",
+    "days": r"tag(?:e[ns]?|s)?|tägig\w*|days?|jours?",
+    "weeks": r"wochen?|wöchig\w*|weeks?|semaines?",
+    "months": r"monat(?:e[ns]?|s)?|monatig\w*|months?|mois",
+    "years": r"(?:lebens)?jahr(?:e[ns]?|s)?|jährig\w*|years?|ans|années?",
+    "images": r"(?:röntgen)?(?:bild(?:er|ern)?|aufnahmen?)|(?:x-ray )?(?:images?|pictures?)|x-rays?|clichés?",
+    "per cent": r"prozent|per ?cent|pour ?cent|%",
     "mSv": r"msv|millisieverts?",
     "mm": r"mm|millimet(?:er|re)[ns]?",
     "cm": r"cm|zentimetern?|centimet(?:er|re)s?",
@@ -58,6 +58,8 @@ _NEEDS_UNIT = frozenset({*_SECONDS, "working days", "months", "yearly", "per day
 
 _SMALL_DE = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn"
 _SMALL_EN = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_SMALL_FR = "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze"
+_TENS_FR = "vingt trente quarante cinquante soixante septante huitante nonante"
 _TENS_DE = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig"
 _TENS_EN = "twenty thirty forty fifty sixty seventy eighty"
 _WORDS: Mapping[str, Mapping[str, int]] = {
@@ -65,6 +67,11 @@ _WORDS: Mapping[str, Mapping[str, int]] = {
         **dict.fromkeys(("ein", "eine", "einem", "einen", "einer", "eins"), 1),
         **{word: number for number, word in enumerate(_SMALL_DE.split(), 2)},
         **{word: 10 * tens for tens, word in enumerate(_TENS_DE.split(), 2)},
+    },
+    "fr": {
+        **dict.fromkeys(("un", "une"), 1),
+        **{word: number for number, word in enumerate(_SMALL_FR.split(), 2)},
+        **{word: 10 * tens for tens, word in enumerate(_TENS_FR.split(), 2)},
     },
     "en": {
         **{word: number for number, word in enumerate(_SMALL_EN.split(), 1)},
@@ -91,6 +98,15 @@ _PHRASES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
             (r"\beinmal (?:in der|pro|je) woche\b|\beinmal wöchentlich\b", "1 Woche"),
             (r"\beinmal (?:am|pro|je) tag\b|\beinmal täglich\b", "1 Tag"),
         ),
+        "fr": (
+            (r"\b(?:une )?demi-?heure\b", "30 minutes"),
+            (r"\btrois quarts? d'heure\b", "45 minutes"),
+            (r"\b(?:un )?quart d'heure\b", "15 minutes"),
+            (r"\b(?:une fois par|chaque|tous les|par) an(?:née)?s?\b", "1 yearly"),
+            (r"\bune fois par mois\b", "1 mois"),
+            (r"\bune fois par semaine\b", "1 semaine"),
+            (r"\bune fois par jour\b", "1 jour"),
+        ),
         "en": (
             (r"\bhalf an hour\b|\ba half[- ]hour\b", "30 minutes"),
             (r"\bthree quarters of an hour\b", "45 minutes"),
@@ -112,17 +128,25 @@ _IDIOM = re.compile(
 )
 
 _NUMBER = r"\d+(?:[.,]\d+)*"
-_TO = r"\s*(?:-|–|/|(?<=\s)(?:bis(?: zu)?|to|oder|or|und|and)(?=\s)|,\s*(?:spätestens|höchstens|at most))\s*"
-_BESIDE = r"(?:(?:oder mehr|or more|mehr|more|weiteren?|further|vollen?|full|ganzen?|whole|vergangenen|past) )?"
+_TO = r"\s*(?:-|–|/|(?<=\s)(?:bis(?: zu)?|to|oder|or|und|and|à|ou|et)(?=\s)|,\s*(?:spätestens|höchstens|at most))\s*"
+_BESIDE = (
+    r"(?:(?:oder mehr|or more|mehr|more|weiteren?|further|vollen?|full|ganzen?|whole|vergangenen|past|derni[eè]re?s) )?"
+)
 _UNIT = "|".join(f"(?P<u{place}>{words})" for place, words in enumerate(UNITS.values()))
 _ANY_TIME = "|".join(UNITS[each] for each in ("seconds", "minutes", "hours", "days", "weeks", "months", "years"))
 _ANY_UNIT = rf"(?:(?:{'|'.join(UNITS.values())})(?![^\W\d_])|%|€)"
 _STATED = re.compile(rf"(?P<numbers>{_NUMBER}(?:{_TO}{_NUMBER})*)(?:\.?[\s-]*{_BESIDE}(?:{_UNIT})(?![^\W\d_]))?", re.I)
 # "Die Tage 7 bis 12": the unit stands before.
 _NAMED = re.compile(
-    rf"(?<!\d )\b(tage?n?|days?|wochen?|weeks?) ({_NUMBER}(?:{_TO}{_NUMBER})*)(?!\.?[\s-]*{_ANY_UNIT})", re.I
+    rf"(?<!\d )\b(tage?n?|days?|jours?|wochen?|weeks?|semaines?) ({_NUMBER}(?:{_TO}{_NUMBER})*)"
+    rf"(?!\.?[\s-]*{_ANY_UNIT})",
+    re.I,
 )
-_THOUSANDS = {"de": re.compile(r"(?<=\d)\.(?=\d{3}\b)"), "en": re.compile(r"(?<=\d),(?=\d{3}\b)")}
+_THOUSANDS = {
+    "de": re.compile(r"(?<=\d)\.(?=\d{3}\b)"),
+    "en": re.compile(r"(?<=\d),(?=\d{3}\b)"),
+    "fr": re.compile(r"(?<=\d)[ \u202f\xa0](?=\d{3}\b)"),
+}
 _OFTEN = re.compile(
     rf"({_NUMBER})[ -]?(?:mal|times) (?:(?:im|pro|am|in der|je|an?|per|each|every) (tag|woche|monat|jahr|day|week|month"
     r"|year)|(täglich|wöchentlich|monatlich|jährlich|daily|weekly|monthly|yearly))\b",
@@ -155,7 +179,7 @@ def amounts(text: str, language: str) -> frozenset[Amount]:
         found.add(Amount(_plain(often[1]), f"per {_PERIODS[(often[2] or often[3])[0].lower()]}"))
     text = _OFTEN.sub(" ", text)
     for named in _NAMED.finditer(text):
-        unit = "days" if named[1][0].lower() in "td" else "weeks"
+        unit = "days" if named[1][0].lower() in "tdj" else "weeks"
         found.update(Amount(_plain(number), unit) for number in re.findall(_NUMBER, named[2]))
     for stated in _STATED.finditer(_NAMED.sub(" ", text)):
         unit = next((name for place, name in enumerate(UNITS) if stated[f"u{place}"]), "")

@@ -33,10 +33,14 @@ _FRAME = {
     "de": re.compile(
         r"\b(?:heute|sofort|morgen|noch am selben Tag|Stunden?|Tage[ns]?|Wochen?|Monate[ns]?|Minuten)\b", re.I
     ),
+    "fr": re.compile(
+        r"\b(?:aujourd'hui|tout de suite|maintenant|demain|le jour même|heures?|jours?|semaines?|mois|minutes)\b", re.I
+    ),
     "en": re.compile(r"\b(?:today|at once|now|tomorrow|the same day|hours?|days?|weeks?|months?|minutes)\b", re.I),
 }
 _YES_NO = {
     "de": re.compile(r"^\W*(?:(?P<yes>ja)|(?P<no>nein))\b", re.I),
+    "fr": re.compile(r"^\W*(?:(?P<yes>oui)|(?P<no>non))\b", re.I),
     # "No cream today" says no to cream, not to the question.
     "en": re.compile(r"^\W*(?:(?P<yes>yes)\b|(?P<no>no)(?=\s*(?:[,.;:!–—]|- |$)))", re.I),
 }
@@ -126,10 +130,12 @@ def _with_endings(word: str) -> re.Pattern[str]:
 
 
 _EXPLAINING = {
+    "fr": re.compile(r"^(?:c'est|ce sont|cela (?:veut dire|s'appelle))\b", re.I),
     "de": re.compile(r"^(?:das|dies) (?:ist|sind|heißt|heisst|bedeutet)\b|^so (?:nennt|heißt|heisst)\b", re.I),
     "en": re.compile(r"^(?:this|that|these|it) (?:is|are|means)\b", re.I),
 }
 _SAYS_WHAT = {
+    "fr": re.compile(r" (?:est|sont|signifie|veut dire|s'appelle)\b", re.I),
     "de": re.compile(r" (?:ist|sind|heißt|heisst|bedeutet|macht|machen)\b|\b(?:heißt|heisst|nennt man)\b", re.I),
     "en": re.compile(r" (?:is|are|means|makes|make)\b|\bcalled\b", re.I),
 }

@@ -26,6 +26,7 @@ from bot.catalog.fhir_files import (
     shipped_terminology,
     write_text,
 )
+from bot.catalog.fhir_translation import laid_out, translated, translations_table, untranslated
 from bot.catalog.look import Namespaces
 from bot.catalog.site import namespaces_of
 from bot.errors import BadData, NotSent, UserFixable, friendly_errors
@@ -41,6 +42,7 @@ from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, 
 from bot.interview.values.finding import Finding, Findings, Place, has_errors, operation_outcome
 from bot.interview.values.terminology import Terminology
 from bot.interview_wiring import for_terminology
+from bot.languages.files import is_code
 from bot.ports import UNBOOKED
 from bot.release.release import contents_of
 from bot.sentences.spelling import released
@@ -251,6 +253,45 @@ def push(
             print(f"not taken: {reason}", file=sys.stderr)
         print(f"{pushed.sent} sent, {pushed.waiting} waiting")
     raise typer.Exit(1 if pushed.waiting else 0)
+
+
+@fhir.command()
+def translate(
+    file: Annotated[Path, typer.Argument(help="A Questionnaire, a CodeSystem, or a Bundle of them, as JSON.")],
+    table: Annotated[
+        Path | None, typer.Option("--export", help="Write its texts here: a table with a column for each language.")
+    ] = None,
+    words: Annotated[
+        Path | None, typer.Option("--import", help="Take the words of a language from this table.")
+    ] = None,
+    lang: Annotated[str, typer.Option(help="With `--import`: whose column to take.", metavar="LANG")] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="With `--import`: write the translated resource here; default: over FILE.")
+    ] = None,
+) -> None:
+    """Export the texts of a FHIR resource to a table, or write a language's translations from one into it."""
+    with friendly_errors():
+        document = read_json(file).value
+        if table is not None and words is None:
+            write_text(table, translations_table(document))
+            return
+        if words is None or table is not None:
+            raise UserFixable(
+                "Give `--export TABLE` to write texts, or `--import TABLE --lang LANG` to take a language."
+            )
+        if not is_code(lang):
+            raise UserFixable(f"`--lang` is {lang!r}. Write the two letters of the language (ISO 639-1), such as fr.")
+        try:
+            said = words.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "no text in UTF-8"
+            raise BadData(f"The table {str(words)!r} cannot be read ({reason}). `--export` writes one.") from None
+        result = translated(document, said, lang)
+        write_text(out or file, laid_out(result) + "\n")
+        if left := untranslated(result, lang):
+            print(
+                f"klartext: {len(left)} texts have no words in {lang!r}, the first is {left[0][:60]!r}", file=sys.stderr
+            )
 
 
 def send_composition(composition: JsonObject, conversation: str, exam: Path, settings: Settings) -> str:

@@ -28,6 +28,7 @@ from bot.commands.language import lint_languages
 from bot.curation.clusters import NOTHING, Suggest, Suggestion
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.languages.files import is_code
+from bot.languages.opening import open_languages
 from bot.matching.calibration import Judged, Limit, Row, choose_with_risk, risk_table, smallest_sample
 from bot.matching.training import judge_calibration
 from bot.ports import Encoder
@@ -245,7 +246,9 @@ def calibrate(
 
 @qa.command("alarm")
 def alarm(
-    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the examples.")],
+    catalog: CatalogArgument = "mammography",
+    *,
+    lang: Annotated[str, typer.Option("--lang", help="Language of the examples.", metavar="LANG")],
     real: Annotated[
         Path | None,
         typer.Option("--real", help="Real people's questions: lines of U (urgent), S (soon) or N, a tab, the text."),
@@ -262,7 +265,8 @@ def alarm(
     from bot.text import sanitise
 
     with friendly_errors():
-        loaded = load_catalog(locate("mammography"), lang)
+        open_languages(Settings.from_environment().languages, [lang])
+        loaded = load_catalog(locate(catalog), lang)
         ordinary = [text for _, text in indexed_texts(loaded)[len(canonical_texts(loaded)) :]]
         unseen = [sanitise(question.text).text for question in loaded.calibration]
         study = study_alarm(lang, ordinary, unseen, EmbeddedEncoder(), real=real, recall=recall)

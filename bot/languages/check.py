@@ -20,7 +20,6 @@ from bot.interview.reading.vocabulary import FILE as INTERVIEW_WORDS
 from bot.interview.reading.vocabulary import load_words
 from bot.languages.files import FILES, load, packaged, parse, parts
 from bot.matching.red_flags import BY_RULE, FLAGS, RedFlags, read_examples, read_red_flags
-from bot.sentences.emergency_texts import LINES
 
 SHOWN = 40  # characters of a text in a line
 # What a language may do without; where it is a table, its keys are the language's own.

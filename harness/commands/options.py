@@ -32,7 +32,7 @@ RunCatalog = Annotated[
     str | None,
     typer.Option("--catalog", help="Default: the run's. Or a shipped exam, or a catalog folder.", metavar="PATH"),
 ]
-Language = Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
+Language = Annotated[str, typer.Option("--lang", help="Language of the questions.", metavar="LANG")]
 Data = Annotated[Path | None, typer.Option("--data", help="Folder for index and database. Default: KLARTEXT_DATA.")]
 Encoder = Annotated[str, typer.Option("--encoder", help="Encoder of the assistant.", metavar="NAME")]
 Suite = Annotated[str, typer.Option("--suite", help="A shipped suite, or its folder.")]

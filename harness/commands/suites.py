@@ -49,7 +49,7 @@ Kind = Literal["questions", "dialogues", "everyday", "complaint", "foreign", "re
 class OriginOptions:
     """For which catalog the questions were written, and by whom."""
 
-    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
+    lang: options.Language
     catalog: Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
     by: Annotated[Literal["person", "model"], typer.Option("--by", help="Who wrote the questions.")]
     vignette: Annotated[

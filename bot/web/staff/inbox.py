@@ -33,6 +33,7 @@ from bot.editorial.inbox import (
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person
 from bot.editorial.workbench import Stale
+from bot.languages.files import is_code
 from bot.text import fold
 from bot.web.middleware import CONSOLE
 from bot.web.staff.area import Address, Area, Work
@@ -72,7 +73,7 @@ class Filter:
         page, state = query.get("page", ""), query.get("state", "open")
         return cls(
             kind=one_of("kind", KINDS),
-            language=one_of("language", ("de", "en")),
+            language=query["language"] if is_code(query.get("language", "")) else "",
             state=state if state in STANDINGS or state == "" else "open",
             since=query.get("since", "").strip()[:10],
             search=query.get("search", "").strip()[:100],

@@ -1,0 +1,185 @@
+"""Translate a FHIR resource: list its texts as a table, and write a language's column of it into the resource.
+
+Texts of elements carry the standard translation extension, concepts of code systems and value sets designations. Pure.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.errors import BadData
+from bot.interview.values.fhir_json import dump
+
+TRANSLATION = "http://hl7.org/fhir/StructureDefinition/translation"
+# Elements that people read.
+TEXTS = ("title", "description", "purpose", "copyright", "text", "display", "unit")
+TEXT, OR = "text", " | "  # the column with the resource's own words; between several words for one concept
+WIDTH = 160  # columns of a written file, for what fits on one line
+
+
+@dataclass
+class _Place:
+    """One text, where it stands, and its words in other languages."""
+
+    owner: dict[str, Any]
+    key: str  # of the element in its owner; "" for a concept
+    text: str
+    words: dict[str, list[str]] = field(default_factory=dict)
+
+
+def translations_table(document: Any) -> str:
+    """Return the texts of a resource as a table: its own words, then a column for each language that it has.
+
+    Raises:
+        BadData: There is no text in it.
+    """
+    texts = _texts(document)
+    if not texts:
+        raise BadData("There is no text to translate in it: give a Questionnaire, a CodeSystem, or a Bundle of them.")
+    languages = sorted({language for words in texts.values() for language in words})
+    out = io.StringIO()
+    rows = csv.writer(out, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None)
+    rows.writerow([TEXT, *languages])
+    for text, words in texts.items():
+        rows.writerow([_one_line(each) for each in (text, *(OR.join(words.get(code, ())) for code in languages))])
+    return out.getvalue()
+
+
+def translated(document: Any, table: str, language: str) -> Any:
+    """Return a resource with a language's words from a table; what it had in that language is replaced.
+
+    Raises:
+        BadData: The table has no such column, says two things of one text, or speaks of a text that is not there.
+    """
+    rows = list(csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE))
+    columns = list(rows[0]) if rows else []
+    if missing := [each for each in (TEXT, language) if each not in columns]:
+        raise BadData(
+            f"The table lacks the column {missing[0]!r} (it has {', '.join(map(str, columns)) or 'none'}). Its "
+            f"first line names {TEXT!r} and languages, between tabs; `--export` writes it."
+        )
+    found: dict[str, str] = {}
+    for number, row in enumerate(rows, 2):
+        own, said = (row[TEXT] or "").strip(), (row[language] or "").strip()
+        if found.setdefault(own, said) != said:
+            raise BadData(f"Line {number} translates {own[:60]!r} in another way than a line before. Mend the table.")
+    known = {_one_line(text) for text in _texts(document)}
+    if strange := next((text for text in found if text and text not in known), None):
+        raise BadData(
+            f"The table speaks of {strange[:60]!r}, which is no text of the resource. Export the table "
+            "anew; the resource may have changed."
+        )
+    copy = deepcopy(document)
+    for place in list(_places(copy)):
+        if words := found.get(_one_line(place.text)):
+            _write(place, language, words.split(OR))
+    return copy
+
+
+def untranslated(document: Any, language: str) -> list[str]:
+    """Return the texts of a resource that a language has no words for."""
+    return [text for text, words in _texts(document).items() if language not in words]
+
+
+def laid_out(value: Any, indent: str = "") -> str:
+    """Return JSON in which whatever is short stands on one line, and translations do."""
+    flat = _flat(value)
+    if not isinstance(value, dict | list) or len(indent) + len(flat) <= WIDTH or _is_words(value):
+        return flat
+    deeper = indent + "  "
+    if isinstance(value, dict):
+        laid = {key: _flat(each) if key[:1] == "_" else laid_out(each, deeper) for key, each in value.items()}
+        inner = [f"{deeper}{json.dumps(key)}: {text}" for key, text in laid.items()]
+        return "{\n" + ",\n".join(inner) + f"\n{indent}}}"
+    return "[\n" + ",\n".join(deeper + laid_out(each, deeper) for each in value) + f"\n{indent}]"
+
+
+def _is_words(value: Any) -> bool:
+    """Say whether this is a concept or a choice with nothing but its code and words."""
+    own = {"system", "version", "code", "display", "_display", "designation", "definition"}
+    return isinstance(value, dict) and (set(value) <= own or set(value) == {"valueCoding"})
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)}: {_flat(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flat, value)) + "]"
+    return dump(value)  # decimals keep their digits
+
+
+def _texts(document: Any) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for place in _places(document):
+        words = found.setdefault(place.text, {})
+        for language, said in place.words.items():
+            words.setdefault(language, said)
+    return found
+
+
+def _places(value: Any, *, concept: bool = False) -> Iterator[_Place]:
+    """Yield the texts of a resource in its order."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _places(each, concept=concept)
+    elif isinstance(value, dict):
+        if concept and "code" in value:
+            yield from _of_concept(value)
+        for key, each in value.items():
+            if key in TEXTS and isinstance(each, str) and each.strip() and not (concept and "code" in value):
+                yield _Place(value, key, each, _of_element(value.get(f"_{key}")))
+            elif key not in ("extension", "modifierExtension", "meta") and not key.startswith("_"):
+                yield from _places(each, concept=key == "concept")
+
+
+def _of_concept(concept: dict[str, Any]) -> Iterator[_Place]:
+    words: dict[str, list[str]] = {}
+    for designation in concept.get("designation", ()):
+        words.setdefault(str(designation.get("language", "")), []).append(str(designation.get("value", "")))
+    # A supplement has no words of its own: its first designation stands for the concept.
+    text = concept.get("display") or next((each[0] for each in words.values()), None)
+    if text:
+        yield _Place(concept, "", str(text), words)
+
+
+def _of_element(beside: Any) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for extension in (beside or {}).get("extension", ()):
+        if extension.get("url") == TRANSLATION:
+            parts: Mapping[str, Mapping[str, Any]] = {part.get("url", ""): part for part in extension["extension"]}
+            language = parts.get("lang", {}).get("valueCode")
+            content = parts.get("content", {})
+            if language:
+                found[str(language)] = [str(content.get("valueString", content.get("valueMarkdown", "")))]
+    return found
+
+
+def _write(place: _Place, language: str, words: list[str]) -> None:
+    if not place.key:
+        others = [each for each in place.owner.get("designation", ()) if each.get("language") != language]
+        place.owner["designation"] = [*others, *({"language": language, "value": word} for word in words)]
+        return
+    beside = place.owner.setdefault(f"_{place.key}", {})
+    others = [each for each in beside.get("extension", ()) if _of_element({"extension": [each]}).get(language) is None]
+    content = {"url": "content", "valueString": words[0]}
+    one = {"url": TRANSLATION, "extension": [{"url": "lang", "valueCode": language}, content]}
+    beside["extension"] = [*others, one]
+    _behind(place.owner, place.key)
+
+
+def _behind(owner: dict[str, Any], key: str) -> None:
+    """Put what stands beside an element behind it."""
+    left = {name: owner.pop(name) for name in list(owner)[list(owner).index(key) + 1 :] if name != f"_{key}"}
+    owner[f"_{key}"] = owner.pop(f"_{key}")
+    owner.update(left)
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()

@@ -1,0 +1,116 @@
+"""Texts of a FHIR resource go to a table and a language's column comes back, or one line says why not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.catalog.fhir_files import read_json
+from bot.catalog.fhir_translation import laid_out, translated, translations_table, untranslated
+from bot.errors import BadData
+from bot.resources import data_folder
+
+FORM: dict[str, Any] = {
+    "resourceType": "Questionnaire",
+    "language": "en",
+    "title": "Before your scan",
+    "item": [
+        {
+            "linkId": "weight",
+            "type": "decimal",
+            "text": "How much do you weigh?",
+            "_text": {"id": "w"},
+            "initial": [{"valueDecimal": 70}],
+        },
+        {
+            "linkId": "side",
+            "type": "choice",
+            "text": "Which side?",
+            "answerOption": [{"valueCoding": {"system": "urn:x", "code": "l", "display": "Left"}}],
+        },
+    ],
+}
+WORDS: dict[str, Any] = {
+    "resourceType": "CodeSystem",
+    "concept": [
+        {"code": "l", "designation": [{"language": "en", "value": "Left"}, {"language": "en", "value": "left side"}]},
+        {"code": "r", "display": "Right"},
+    ],
+}
+
+
+def test_the_table_has_each_text_once_with_its_words_in_every_language() -> None:
+    assert translations_table(FORM).splitlines() == [
+        "text", "Before your scan", "How much do you weigh?", "Which side?", "Left",
+    ]  # fmt: skip
+    assert translations_table(WORDS).splitlines() == ["text\ten", "Left\tLeft | left side", "Right\t"]
+
+
+def test_a_column_comes_back_as_translations_behind_their_texts_and_as_designations() -> None:
+    form = translated(FORM, "text\tit\nHow much do you weigh?\tQuanto pesa?\nLeft\tSinistra\n", "it")
+    words = translated(WORDS, "text\tit\nLeft\tSinistra | a sinistra\n", "it")
+
+    item = form["item"][0]
+    assert list(item)[2:4] == ["text", "_text"]
+    assert item["_text"]["id"] == "w"
+    assert item["_text"]["extension"][0]["extension"][1] == {"url": "content", "valueString": "Quanto pesa?"}
+    assert "_display" in form["item"][1]["answerOption"][0]["valueCoding"]
+    assert [each["value"] for each in words["concept"][0]["designation"]][2:] == ["Sinistra", "a sinistra"]
+    assert untranslated(form, "it") == ["Before your scan", "Which side?"]
+    assert translated(form, "text\tit\nLeft\tDi sinistra\n", "it") != form  # what was there is replaced
+    assert json.loads(laid_out(form)) == form
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("text\tfr\nLeft\tGauche\n", "lacks the column 'it' .it has text, fr."),
+        ("", "lacks the column 'text' .it has none."),
+        ("text\tit\nLeft\tSinistra\nLeft\tManca\n", "Line 3 translates 'Left' in another way"),
+        ("text\tit\nRight\tDestra\n", "speaks of 'Right', which is no text of the resource"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_in_one_line(table: str, line: str) -> None:
+    with pytest.raises(BadData, match=line) as refused:
+        translated(FORM, table, "it")
+
+    assert "\n" not in str(refused.value)
+
+
+def test_what_holds_no_text_is_refused() -> None:
+    with pytest.raises(BadData, match="no text to translate"):
+        translations_table({"resourceType": "Questionnaire"})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["questionnaires/mammography-history", "code-systems/mammography-history", "code-systems/words-of-codes"],
+)
+def test_the_shipped_interview_is_whole_in_french(name: str) -> None:
+    assert untranslated(read_json(data_folder("fhir") / f"{name}.json").value, "fr") == []
+
+
+def test_the_command_writes_the_table_and_takes_it_back(tmp_path: Path) -> None:
+    form, table = tmp_path / "form.json", tmp_path / "table.tsv"
+    form.write_text(json.dumps(FORM), encoding="utf-8")
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", "from bot.commands.main import main; main()", "fhir", "translate"]
+        return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+    exported = run(form, "--export", table)
+    table.write_text("text\tit\nLeft\tSinistra\n", encoding="utf-8")
+    imported = run(form, "--import", table, "--lang", "it")
+    neither, nobody = run(form), run(form, "--import", tmp_path / "no.tsv", "--lang", "it")
+
+    assert (exported.returncode, imported.returncode) == (0, 0)
+    assert imported.stderr == "klartext: 3 texts have no words in 'it', the first is 'Before your scan'\n"
+    assert '"Sinistra"' in form.read_text(encoding="utf-8")
+    assert (neither.returncode, nobody.returncode) == (2, 2)
+    assert "Give `--export TABLE`" in neither.stderr
+    assert "cannot be read (No such file or directory)" in nobody.stderr
