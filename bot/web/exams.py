@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from bot.catalog.catalog import locate
+from bot.catalog.fhir_files import shipped_form
 from bot.errors import UserFixable
 from bot.handover.handover import Handover
 from bot.interview_wiring import Interviewers
 from bot.ports import Encoder, Interviews, Records
-from bot.release.contents import shipped_form
 from bot.release.in_force import ChatState, together
 from bot.settings import Settings
 from bot.talk.exams import Exams, Serving, exam_of
