@@ -37,6 +37,10 @@ class Reviewed:
     accept_agreed: Annotated[
         bool, typer.Option("--accept-agreed", help="Accept at once all that the blind check agrees with.")
     ] = False
+    sample: Annotated[
+        int | None,
+        typer.Option("--sample", min=1, help="Decide on so many of those first: how good is its word?", metavar="N"),
+    ] = None
     sheet: Annotated[
         Path | None, typer.Option("--sheet", help="Write what waits as a table (.csv).", metavar="FILE")
     ] = None
@@ -57,14 +61,20 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
         queue = Queue.of(reviewed.out)
         if reviewed.decided is not None:
             queue = queue.decide(queue.read_sheet(reviewed.decided, catalog.by_id))
+        console = plain_console(soft_wrap=True)
+        if reviewed.sample is not None:
+            texts = queue.sample(reviewed.sample)
+            queue = decide_one_by_one(queue, texts, catalog, console)
+            acts = [queue.decisions[text.id].act for text in texts if text.id in queue.decisions]
+            console.print(f"Of {len(acts)} that the check agrees with you accepted {acts.count('accept')}.")
         if reviewed.accept_agreed:
             queue = queue.decide(queue.agreed())
         if reviewed.sheet is not None:
             rows = queue.write_sheet(reviewed.sheet)
             if not json_:
                 print(f"{counted(rows, 'text')} in {reviewed.sheet}: write accept, move or drop under `decision`.")
-        if not (reviewed.decided or reviewed.accept_agreed or reviewed.sheet or json_):
-            queue = decide_one_by_one(queue, catalog, plain_console(soft_wrap=True))
+        if not (reviewed.decided or reviewed.sample or reviewed.accept_agreed or reviewed.sheet or json_):
+            queue = decide_one_by_one(queue, queue.waiting, catalog, console)
         added = FILES[kind](folder, language, _additions(queue))
         _show(queue, kind, added, load_catalog(folder, language), json_=json_)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate, make_encoder
+from bot import BadData, Catalog, Settings, data_folder, friendly_errors, load_catalog, locate, make_encoder
 from bot.catalog.exam import load_exam
 from harness.commands import options
 from harness.commands.authoring import carry_on
@@ -65,7 +65,7 @@ class DraftSource:
         from harness.authoring.variants.asking import PURPOSES, Patient, Prompting, load_texts, neighbours_of
         from harness.authoring.variants.making import Drafting
         from harness.authoring.variants.voices import load_voices
-        from harness.patients.vignettes import load_vignettes
+        from harness.patients.vignettes import load_folder, load_vignettes
 
         texts = load_texts(self.lang)
         names = options.ids_of(self.voices) if self.voices else ()
@@ -73,7 +73,9 @@ class DraftSource:
         pairs = [catalog.pair(id_) for id_ in options.read_list(self.pairs)] if self.pairs else catalog.pairs
         patients: list[Patient] = []
         if kind == "calibration":
-            known = load_vignettes(self.lang, names=self.vignette or ())
+            spoken = {language for one in load_folder(data_folder("vignettes")) for language in one.languages}
+            # A patient's description is for the model: where nobody wrote it in this language, English will do.
+            known = load_vignettes(self.lang if self.lang in spoken else "en", names=self.vignette or ())
             patients = [Patient(one.id, one.description) for one in known]
         elif self.vignette:
             raise BadData(f"`--vignette` says who asks calibration questions; this makes {kind}. Leave it out.")
@@ -215,7 +217,7 @@ def _show_enough(catalog: Catalog, encoder: str, *, json_: bool) -> None:
     )
     console.print(f"{MORE} more a pair are expected to gain {100 * found.gain:.1f} points.")
     if found.enough:
-        console.print("That is below half a point: enough. Look at what is confused instead: klartext harness study.")
+        console.print(f"Below half a point: enough. What is easily confused: klartext qa lint {catalog.path.parent} -v")
     else:
         console.print("More voices are worth more than more texts of the same: add some with `--voices-file`.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -134,6 +135,11 @@ class Queue:
     def agreed(self) -> list[Decision]:
         """Return the decision to accept what waits and the check agreed with."""
         return [Decision(id=text.id, act="accept") for text in self.waiting if text.verdict == "agreed"]
+
+    def sample(self, number: int) -> list[Queued]:
+        """Return some of what waits and the check agreed with, always the same ones, to see how good its word is."""
+        agreed = sorted((text for text in self.waiting if text.verdict == "agreed"), key=lambda text: text.id)
+        return random.Random(number).sample(agreed, min(number, len(agreed)))
 
     def write_sheet(self, path: Path) -> int:
         """Write what waits as a table for a spreadsheet; `decision` is suggested only where the check agreed.

@@ -37,10 +37,10 @@ def review_words(language: str) -> ReviewWords:
     return ReviewWords.model_validate(texts.get(language, texts["en"]))
 
 
-def decide_one_by_one(queue: Queue, catalog: Catalog, console: Console) -> Queue:
-    """Ask about what waits until nothing does or the curator ends; every decision is kept before the next text."""
+def decide_one_by_one(queue: Queue, texts: Sequence[Queued], catalog: Catalog, console: Console) -> Queue:
+    """Ask about texts until all are decided or the curator ends; every decision is kept before the next text."""
     words = review_words(catalog.language)
-    todo, done, note = list(queue.waiting), list[Queued](), ""
+    todo, done, note = list(texts), list[Queued](), ""
     later = 0  # texts that were put off since the last decision
     if not todo:
         console.print(words.nothing)
