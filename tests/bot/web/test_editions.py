@@ -328,7 +328,7 @@ def _alerts(process: Process, hospital: Hospital, wanted: float) -> set[str]:
     assert names(firing(parsed(metrics.as_text().decode()))) & APPROVALS == set()  # before it knows of a release
     telling = Telling(metrics, Pulse(metrics), lambda: hospital.clock[0], None)
     presence = make_presence(hospital.settings)
-    keeping = threading.Thread(target=_keep_up, args=(process.editions, presence, telling, stopping))
+    keeping = threading.Thread(target=_keep_up, args=((process.editions,), presence, telling, stopping))
     keeping.start()
     end = time.monotonic() + 30
     while (said := parsed(metrics.as_text().decode())).value("klartext_release_first_expiry_seconds") != wanted:
