@@ -13,6 +13,7 @@ from bot.catalog.look import OURS, Namespaces
 from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle, make_red_flag_bundle
 from bot.handover.subject import ACCESSIONS, APPOINTMENTS, ORDERS, Exchange, Export, Interview, Software
+from bot.interview.manners.decisions import Reason
 from bot.interview.manners.interview import Interview as Asking
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, dump
@@ -224,6 +225,11 @@ def _filled(stored: StoredInterview, history: History, events: int = 0) -> Inter
     open_ = {each.path[-1][0] for each in asking.engine.open_problems(session.filling) if each.path}
     left_out = [(each, "the chat cannot ask it") for each in sorted(open_) if asking.form.by_link_id[each].left_out]
     decided = asking.to_decide(session if events else replace(session, events=said))
+    if asking.decisions and not events:
+        # What a patient asked of their own device counts, whatever they answered to the form.
+        asked = (kept.turn.question for kept in history.kept(stored.conversation))
+        told = (text for text in asked if asking.decisions.tells(text, None, asks="clear"))
+        decided += tuple(Reason("words", "", "Chat", (text,)) for text in dict.fromkeys(told))
     return Interview(asking.form.raw, response, (*marked, *left_out), decided)
 
 

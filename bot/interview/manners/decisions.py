@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from bot.interview.form.form import Form, Item, Path
+from bot.interview.manners.listening import QuestionLike
 from bot.interview.reading.vocabulary import near
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, as_object, extensions, objects, string
@@ -76,20 +77,20 @@ class Decisions:
     def __bool__(self) -> bool:
         return bool(self.rules)
 
-    def tells(self, text: str, item: Item | None, *, asks: bool) -> bool:
+    def tells(self, text: str, item: Item | None, *, asks: QuestionLike = "no") -> bool:
         """Say whether a message leaves something to decide.
 
         Args:
             text: What the patient said.
-            item: What was asked.
-            asks: Whether it may be a question of the patient's: then it must be about themselves.
+            item: What was asked; None for nothing.
+            asks: Whether it is a question of the patient's: it must name something then, a clear one of themselves.
         """
         rule = self.rules.get(item.link_id) if item is not None else None
         if not self.rules:
             return False
-        if rule is not None and rule.any_words and not asks:
+        if rule is not None and rule.any_words and asks == "no":
             return not self.lexicon.is_plain(text)
-        return self.lexicon.names_something(text) and (not asks or self.lexicon.is_of_oneself(text))
+        return self.lexicon.names_something(text) and (asks != "clear" or self.lexicon.is_of_oneself(text))
 
     def reasons(self, engine: Engine, filling: Filling, events: Iterable[Event]) -> tuple[Reason, ...]:
         """Return all reasons, in the order of the form.
@@ -132,7 +133,7 @@ class Decisions:
     def _of_words(self, form: Form, noted: Iterable[tuple[Path, str]]) -> Iterator[Reason]:
         for path, text in noted:
             item = form.by_link_id.get(path[-1][0])
-            if item is not None and self.tells(text, item, asks=False):
+            if item is not None and self.tells(text, item):
                 yield Reason("words", item.link_id, item.text.base, (_cut(text),))
 
 

@@ -15,7 +15,15 @@ from bot.interview.form.form import Form, Path
 from bot.interview.manners.decisions import Decisions, Reason
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, own_words, question_like
+from bot.interview.manners.listening import (
+    OWN_WORDS,
+    CachedReader,
+    Listener,
+    QuestionLike,
+    is_named,
+    own_words,
+    question_like,
+)
 from bot.interview.manners.page_turn import PageTurn
 from bot.interview.manners.session import Quote, Said, Session, name_of, with_answers
 from bot.interview.manners.turn import OpenTurn, Turn, repeatable
@@ -127,7 +135,8 @@ class Interview:
         path = turn.place_of_words() if self.decisions else ()
         if not path or not self.engine.exists(after.filling, path) or turn.hears_just_an_answer(text):
             return after
-        asks, said = turn.asks != "no" or bool(turn.wants), str(own_words(text).value)
+        asks: QuestionLike = "clear" if turn.wants else turn.asks
+        said = str(own_words(text).value)
         known = [event.text for event in after.events if isinstance(event, Noted) and event.path == path]
         known += [str(answer.value) for answer in after.filling.at(path)]
         if said in known or not self.decisions.tells(said, self.form.by_link_id[path[-1][0]], asks=asks):

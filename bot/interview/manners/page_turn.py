@@ -227,7 +227,7 @@ class PageTurn(PageView):
             *(str(each.value) for each in self.answers(field.path)),
             *self.session.filling.noted.get(field.path, ()),
         ]
-        told = (text for text in texts if text not in stands and self._decisions.tells(text, field.item, asks=False))
+        told = (text for text in texts if text not in stands and self._decisions.tells(text, field.item))
         self.apply(*(Noted(field.path, text) for text in told if self._is_there(field.path)))
 
     def _no_more(self, path: Path) -> None:

@@ -156,6 +156,22 @@ def test_a_word_that_another_part_of_the_chat_answered_is_kept_all_the_same(
     assert any("pacemaker" in line for task in tasks(bundle) for _, line in reasons(task))
 
 
+def test_what_a_patient_asked_of_their_own_device_before_the_questions_is_a_reason(
+    small: Assistant, records: SqlRecords
+) -> None:
+    visit = MriVisit(small, records, "en")
+    visit.say("pause")
+    visit.say("Can I have the scan with my pacemaker?")
+    visit.say("Do pacemakers matter in general?")
+    visit.say("go on")
+    visit.answer(heart_device="6")
+
+    (bundle,) = visit.bundles()
+    said = [line for task in tasks(bundle) for _, line in reasons(task)]
+    assert any("with my pacemaker" in line for line in said)
+    assert not any("in general" in line for line in said)
+
+
 def test_sent_twice_the_same_reasons_are_one_task_and_others_another(small: Assistant, records: SqlRecords) -> None:
     visit = MriVisit(small, records, "de")
     visit.answer(heart_device="1")
