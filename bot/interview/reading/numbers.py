@@ -16,6 +16,7 @@ HALF = Decimal("0.5")
 MAX_DIGITS = 15
 INTEGER_LIMIT = 2**31  # FHIR's integer has 32 bits
 MAX_SPELLED = 9999
+MOST_WORDS = 4  # of a number that is listed in several words, such as "quatre-vingt-dix-neuf"
 _SLASHES = ("/", "⁄")  # the second is that of "½" after normalisation
 _EXACT = ("2", "4", "5", "8", "10")  # denominators that make a decimal end
 MOST_APART = 2  # "zwei bis fünf Wochen" is a range, no rough number
@@ -377,14 +378,30 @@ class _Spelling:
         while end < len(tokens):
             joined = current is not None and self._joins(end)  # "and" or a hyphen between two parts of a number
             place = end + joined
-            word = tokens[place].text if place < len(tokens) and tokens[place].kind == "word" else ""
+            word, behind = self._word(place)
             step = self._step(word, total, current, by_and=joined and tokens[end].kind == "word") if word else None
             if step is None:
                 break
             total, current = step
-            end = place + 1
+            end = behind
         value = total + (current or 0)
         return end, value if end > start and value <= MAX_SPELLED else None
+
+    def _word(self, start: int) -> tuple[str, int]:
+        """Return the word at a place, or the longest number of several words ("quatre-vingt-dix"), and where it ends."""
+        if start >= len(self.tokens) or self.tokens[start].kind != "word":
+            return "", start
+        small, said = self.words.tables["small"], [self.tokens[start].text]
+        found, behind = said[0], start + 1
+        for place in range(start + 1, len(self.tokens) if found in small else 0):
+            token = self.tokens[place]
+            if token.kind == "word" and len(said) < MOST_WORDS:
+                said.append(token.text)
+                if " ".join(said) in small:
+                    found, behind = " ".join(said), place + 1
+            elif token.text != "-":
+                break
+        return found, behind
 
     def _joins(self, place: int) -> bool:
         token, after = self.tokens[place], self.tokens[place + 1 : place + 2]
