@@ -31,7 +31,8 @@ class Addition:
     """A text that a model wrote and a curator accepted.
 
     Attributes:
-        pair: It asks what this pair answers; a near miss must not be taken for it.
+        pair: It asks what this pair answers; a near miss must not be taken for it. Empty: no pair answers it, of a
+            calibration question.
         text: As a patient might write it.
         profile: The voice that wrote it.
         facet: Of the pair, of a variant.
@@ -101,9 +102,9 @@ def add_calibration(folder: Path, language: str, additions: Sequence[Addition]) 
     for each in _new(catalog, additions, known):
         also = tuple(other for other in each.also if other != each.pair)
         question = CalibrationQuestion(
-            text=each.text, pair_id=each.pair, also=also, stratum=each.stratum or each.profile, by=each.by
+            text=each.text, pair_id=each.pair or None, also=also, stratum=each.stratum or each.profile, by=each.by
         )
-        lines.append(question.model_dump_json(exclude_defaults=True, exclude_none=True))
+        lines.append(question.model_dump_json(exclude_defaults=True))
     _append(calibration_file(folder, language), "", lines)
     return len(lines)
 
@@ -124,7 +125,8 @@ def add_near_misses(folder: Path, language: str, additions: Sequence[Addition]) 
 def _new(catalog: Catalog, additions: Sequence[Addition], known: set[str]) -> list[Addition]:
     found = []
     for each in additions:
-        catalog.pair(each.pair)
+        if each.pair:
+            catalog.pair(each.pair)
         if fold(each.text) not in known:
             known.add(fold(each.text))
             found.append(each)

@@ -21,7 +21,7 @@ from bot.talk.reception import Reception
 from bot.text import sanitise
 from bot.web.limits import RateLimit
 from bot.web.problems import Problem, too_many
-from bot.web.schemas import In, PastTurnView, PatientText, past_turn_view
+from bot.web.schemas import EXAM, In, PastTurnView, PatientText, past_turn_view
 
 REQUESTS_PER_MINUTE = 600  # of all who have the token
 GUESSES_PER_MINUTE = 10  # with another one
@@ -74,6 +74,11 @@ class CallView(BaseModel):
     pressing: Pressing = Field(description="The most pressing of what nobody has acknowledged; empty for nothing.")
     unanswered: int = Field(description="Messages since somebody took the call that nobody has answered.")
     patient_left: bool = Field(description="The patient has ended the conversation, and reads nothing any more.")
+    exam: str | None = Field(
+        None,
+        exclude_if=lambda exam: exam is None,
+        description="That the conversation is about; told in the list of calls, where there are several.",
+    )
 
 
 class InboxView(BaseModel):
@@ -114,9 +119,15 @@ class StaffApi:
         self._requests = RateLimit(REQUESTS_PER_MINUTE, clock_s=time.monotonic)
         self._guesses = RateLimit(GUESSES_PER_MINUTE, clock_s=time.monotonic)
 
-    def inbox(self) -> InboxView:
-        """Return who waits, who is seen to, and by whom; no text."""
-        return InboxView(at=self._reception.now(), calls=[_call_view(call) for call in self._calls.open()])
+    def inbox(self, exam: Annotated[str | None, Query(pattern=EXAM)] = None) -> InboxView:
+        """Return who waits, who is seen to, and by whom; no text. `exam`: about one exam only, of several."""
+        calls = [_call_view(call, self._exam(call)) for call in self._calls.open()]
+        return InboxView(at=self._reception.now(), calls=[each for each in calls if exam in (None, each.exam)])
+
+    def _exam(self, call: Call) -> str | None:
+        """Return what a call is about, where there are several exams and the patient has said it."""
+        opened = self._reception.records.conversation(call.conversation) if self._reception.several else None
+        return opened.exam if opened is not None else None
 
     def live(self, conversation_id: CalledId, after: Annotated[str, Query(pattern=CURSOR)] = "0.0") -> LiveView:
         """Return a conversation that waits for a person, or what has come since `after`. Others are closed to staff."""
@@ -181,7 +192,7 @@ def _action_view(action: Action) -> ActionView:
     return ActionView(**asdict(action))
 
 
-def _call_view(call: Call) -> CallView:
+def _call_view(call: Call, exam: str | None = None) -> CallView:
     return CallView(
         conversation=call.conversation,
         kind=call.kind,
@@ -193,6 +204,7 @@ def _call_view(call: Call) -> CallView:
         pressing=call.pressing,
         unanswered=call.unanswered,
         patient_left=call.patient_left,
+        exam=exam,
     )
 
 

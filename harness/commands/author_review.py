@@ -23,6 +23,7 @@ FILES: Mapping[str, Callable[[Path, str, Sequence[Addition]], int]] = {
     "variants": add_variants,
     "calibration": add_calibration,
     "near-misses": add_near_misses,
+    "unanswered": add_calibration,
 }
 
 
@@ -75,7 +76,7 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
                 print(f"{counted(rows, 'text')} in {reviewed.sheet}: write accept, move or drop under `decision`.")
         if not (reviewed.decided or reviewed.sample or reviewed.accept_agreed or reviewed.sheet or json_):
             queue = decide_one_by_one(queue, queue.waiting, catalog, console)
-        added = FILES[kind](folder, language, _additions(queue))
+        added = FILES[kind](folder, language, _additions(queue, kind))
         _show(queue, kind, added, load_catalog(folder, language), json_=json_)
 
 
@@ -105,20 +106,23 @@ def _work_of(out: Path, folder: Path) -> tuple[str, str]:
     return str(kind), str(language)
 
 
-def _additions(queue: Queue) -> list[Addition]:
+def _additions(queue: Queue, kind: str) -> list[Addition]:
+    """Return what was accepted; what no pair answers is a question without one, unless it was moved to a pair."""
     found = []
     for each in queue.accepted:
-        also = tuple(id_ for id_ in each.text.answered_by if id_ != each.pair)
         text = each.text
-        found.append(Addition(each.pair, text.text, text.voice, text.facet, text.stratum, also))
+        pair = "" if kind == "unanswered" and not each.moved else each.pair
+        also = tuple(id_ for id_ in text.answered_by if id_ != pair) if pair else ()
+        found.append(Addition(pair, text.text, text.voice, text.facet, text.stratum, also))
     return found
 
 
 def _show(queue: Queue, kind: str, added: int, catalog: Catalog, *, json_: bool) -> None:
     status = _status(catalog)
     counts = queue.counts()
+    unanswered = sum(each.pair_id is None for each in catalog.calibration)
     if json_:
-        print_json({"decided": counts, "added": added, "pairs": status})
+        print_json({"decided": counts, "added": added, "pairs": status, "unanswered": unanswered})
         return
     console = plain_console(soft_wrap=True)
     table = plain_table(
@@ -127,6 +131,8 @@ def _show(queue: Queue, kind: str, added: int, catalog: Catalog, *, json_: bool)
     for id_, row in status.items():
         table.add_row(id_, *(str(row[name]) for name in ("variants", "voices", "calibration", "near_misses")))
     console.print(table)
+    if unanswered:
+        console.print(f"Calibration questions that no pair answers: {unanswered}.")
     said = ", ".join(f"{counts[name]} {name}" for name in ("accept", "move", "drop", "waiting") if counts[name])
     console.print(f"Decisions: {said or 'none'}. New in {catalog.path.parent}: {added}.")
     again = f"klartext author review --out {queue.folder} --catalog {catalog.path.parent}"
@@ -137,6 +143,8 @@ def _show(queue: Queue, kind: str, added: int, catalog: Catalog, *, json_: bool)
         console.print(f"Next: {draft} --kind calibration --out WORK")
     elif not catalog.near_misses:
         console.print(f"Next: {draft} --kind near-misses --out WORK")
+    elif not unanswered:
+        console.print(f"Next: {draft} --kind unanswered --per-pair 5 --out WORK")
     else:
         console.print(f"Next: klartext qa lint {catalog.path.parent}")
 

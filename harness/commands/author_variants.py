@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from string import Template
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from harness.authoring.variants.queue import Queue
 
 LANGUAGES_WITH_NAMES = ("de", "en")  # of which there are lists of names
+HALVES: Mapping[str, int] = {"near-misses": 0, "unanswered": 1}  # which half of the voices writes, unless named
 FEWEST_TO_TELL, HALF = 20, 0.5  # of a voice's texts: below, the blind check says nothing of it or much
 
 
@@ -62,7 +64,14 @@ class DraftSource:
 
     def drafting(self, kind: Kind, catalog: Catalog) -> Drafting:
         """Return the work; raise BadData when voices, pairs or patients are unknown."""
-        from harness.authoring.variants.asking import PURPOSES, Patient, Prompting, load_texts, neighbours_of
+        from harness.authoring.variants.asking import (
+            BY_PATIENT,
+            PURPOSES,
+            Patient,
+            Prompting,
+            load_texts,
+            neighbours_of,
+        )
         from harness.authoring.variants.making import Drafting
         from harness.authoring.variants.voices import load_voices
         from harness.patients.vignettes import load_folder, load_vignettes
@@ -70,9 +79,11 @@ class DraftSource:
         texts = load_texts(self.lang)
         names = options.ids_of(self.voices) if self.voices else ()
         voices = load_voices(self.lang, PURPOSES[kind], file=self.voices_file, names=names)
+        if not names and kind in HALVES:  # what is learned from, and what tests it, are by different voices
+            voices = voices[HALVES[kind] :: 2] or voices
         pairs = [catalog.pair(id_) for id_ in options.read_list(self.pairs)] if self.pairs else catalog.pairs
         patients: list[Patient] = []
-        if kind == "calibration":
+        if kind in BY_PATIENT:
             spoken = {language for one in load_folder(data_folder("vignettes")) for language in one.languages}
             # A patient's description is for the model: where nobody wrote it in this language, English will do.
             known = load_vignettes(self.lang if self.lang in spoken else "en", names=self.vignette or ())
@@ -94,7 +105,7 @@ class DraftWork:
         typer.Option("--out", help="Folder of this work; given again, it is gone on with.", metavar="FOLDER"),
     ] = None
     kind: Annotated[
-        Literal["variants", "calibration", "near-misses"], typer.Option("--kind", help="What is written.")
+        Literal["variants", "calibration", "near-misses", "unanswered"], typer.Option("--kind", help="What is written.")
     ] = "variants"
     keep_out: Annotated[
         list[str] | None,
@@ -115,7 +126,7 @@ class NearMissWork(DraftWork):
     """The same, for near misses unless another kind is named."""
 
     kind: Annotated[
-        Literal["variants", "calibration", "near-misses"], typer.Option("--kind", help="What is written.")
+        Literal["variants", "calibration", "near-misses", "unanswered"], typer.Option("--kind", help="What is written.")
     ] = "near-misses"
 
 

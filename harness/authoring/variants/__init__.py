@@ -1,4 +1,4 @@
-"""How patients ask, written by models in many voices: variants, calibration questions and near misses of a catalog.
+"""How patients ask, written by models in many voices: what a catalog and its thresholds learn from.
 
 From outside: `load_voices` (voices.py), `Prompting`, `load_texts`, `neighbours_of` (asking.py), `Drafting` (making.py),
 `Sieve` (sifting.py), `taken_of` (taken.py), `Queue`, `write_queue` (queue.py), `decide_one_by_one` (screen.py),

@@ -17,13 +17,16 @@ from harness.authoring.variants.voices import Purpose, Voice
 from harness.authoring.working import Ask, Unusable
 from harness.files import Record, read_record
 
-Kind = Literal["variants", "calibration", "near-misses"]
+Kind = Literal["variants", "calibration", "near-misses", "unanswered"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PURPOSES: Mapping[Kind, Purpose] = {
     "variants": "variants",
     "calibration": "calibration",
     "near-misses": "calibration",
+    "unanswered": "calibration",
 }
+BY_PATIENT: tuple[Kind, ...] = ("calibration", "unanswered")  # thresholds are set on them, for each patient
+BESIDE: tuple[Kind, ...] = ("near-misses", "unanswered")  # no pair answers them
 SIMILAR = 4  # neighbours by likeness, beside those that the catalog names
 LONGEST_ANSWER = 1500  # characters of an answer in a prompt
 MOST_CHARACTERS = 200_000
@@ -118,10 +121,10 @@ class Prompting:
     def draft(self, voice: Voice, pair: Pair, patient: Patient | None = None) -> Ask[list[Draft]]:
         """Ask one voice for texts of one pair."""
         others = [self.catalog.pair(id_) for id_ in self.neighbours[pair.id]]
-        if self.kind == "near-misses":  # what any pair answers is no near miss
+        if self.kind in BESIDE:  # what any pair answers is no near miss
             others += [each for each in self.catalog.pairs if each != pair and each not in others]
         task = self._fill(
-            self.texts.kinds[self.kind],
+            self.texts.kinds["near-misses" if self.kind in BESIDE else self.kind],
             question=pair.question,
             answer=_shortened(pair.answer),
             facets=", ".join(pair.facets) or self.texts.general,
@@ -132,7 +135,10 @@ class Prompting:
             examples=" / ".join(f'"{each}"' for each in self.texts.examples),
             patient=patient.description if patient else "",
         )
-        system = self._fill(self.texts.system, voice=self._fill(voice.impersonation))
+        told = [self._fill(voice.impersonation)]
+        if patient and self.kind in BESIDE:
+            told.append(patient.description)
+        system = self._fill(self.texts.system, voice="\n".join(told))
         messages = [{"role": "system", "content": system}, {"role": "user", "content": task}]
         who = patient.id if patient else voice.id
         labels = {"step": "draft", "voice": voice.id, "pair": pair.id}

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot import Pair
-from harness.authoring.variants.asking import Draft, Kind, Patient, Prompting
+from harness.authoring.variants.asking import BESIDE, BY_PATIENT, Draft, Kind, Patient, Prompting
 from harness.authoring.variants.plan import BATCH
 from harness.authoring.variants.queue import Queued, Verdict
 from harness.authoring.variants.sifting import Dropped, Sieve
@@ -39,10 +39,10 @@ class Drafting:
 
     Attributes:
         prompting: Makes the prompts.
-        voices: Who writes. Every voice writes for every pair; calibration questions are written for every patient, by
-            one voice after the other.
+        voices: Who writes. Every voice writes for every pair; what thresholds are set on is written for every patient,
+            by one voice after the other.
         pairs: For which is written.
-        patients: Of calibration questions.
+        patients: Who asks what thresholds are set on.
         skipped: Ids of drafts that are done without.
     """
 
@@ -76,7 +76,7 @@ class Drafting:
 
     def drafts(self) -> list[Ask[list[Draft]]]:
         """Return the prompts of all drafts."""
-        if self.prompting.kind != "calibration":
+        if self.prompting.kind not in BY_PATIENT:
             asks = [self.prompting.draft(voice, pair) for voice in self.voices for pair in self.pairs]
         else:
             place = {pair.id: number for number, pair in enumerate(self.prompting.catalog.pairs)}
@@ -120,7 +120,7 @@ def _queued(kind: Kind, draft: Draft, found: Mapping[str, tuple[str, ...]]) -> Q
     verdict: Verdict
     if pairs is None:
         verdict = "unchecked"
-    elif kind == "near-misses":
+    elif kind in BESIDE:
         verdict = "answered" if pairs else "agreed"
     elif not pairs:
         verdict = "drift"

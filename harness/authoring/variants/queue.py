@@ -71,10 +71,11 @@ class Decision(Record):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A text that is accepted, for the pair that it was accepted for."""
+    """A text that is accepted, for the pair that it was accepted for, and whether a curator moved it there."""
 
     text: Queued
     pair: str
+    moved: bool
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Queue:
         for text in self.texts:
             decision = self.decisions.get(text.id)
             if decision is not None and decision.act != "drop":
-                found.append(Decided(text, decision.pair or text.pair))
+                found.append(Decided(text, decision.pair or text.pair, decision.act == "move"))
         return found
 
     def counts(self) -> Counter[str]:
@@ -197,10 +198,12 @@ class Queue:
                 raise BadData(f"{path}:{number}: {act!r} is no decision. Write {', '.join(ACTS)}, or nothing.")
             if act != "drop" and pair not in pairs:
                 raise BadData(f"{path}:{number}: there is no pair {pair!r}. Run `klartext qa list` to see the ids.")
-            moved = act != "drop" and pair != known[id_].pair
+            text = known[id_]
+            # What a pair answers after all may be moved to the pair that it was written beside.
+            moved = act != "drop" and (pair != text.pair or (act == "move" and text.verdict == "answered"))
             if act == "move" and not moved:
                 raise BadData(f"{path}:{number}: move to where? Change the row's `pair`, or write accept.")
-            decision = Decision(id=id_, act="move" if moved else "drop" if act == "drop" else "accept")
+            decision = Decision(id=id_, act="drop" if act == "drop" else "move" if moved else "accept")
             decision = decision.model_copy(update={"pair": pair}) if moved else decision
             if self.decisions.get(id_) != decision:
                 decisions.append(decision)

@@ -22,7 +22,14 @@ from tests.two_exams import write_exam
 
 KEY = "a-key-for-links-in-the-tests"
 TEACH = "from tests.alarm_examples import teach_few_if_told; teach_few_if_told()"
-ENVIRON = {FEW: "1", "KLARTEXT_LINK_KEY": KEY, "KLARTEXT_CHANNEL_TOKEN": CHANNEL_TOKEN}
+STAFF_TOKEN = "a-token-for-the-tests-of-staff-and-their-calls"
+ENVIRON = {
+    FEW: "1",
+    "KLARTEXT_STAFF_TOKEN": STAFF_TOKEN,
+    "KLARTEXT_STAFF_CALLS": "on",
+    "KLARTEXT_LINK_KEY": KEY,
+    "KLARTEXT_CHANNEL_TOKEN": CHANNEL_TOKEN,
+}
 DE = INTERFACE_TEXTS["de"]
 ASKED = ["Mammographie", "MRT", DE["exam_unknown"]]
 CONVERSATIONS = "/api/v1/conversations"
@@ -212,6 +219,9 @@ def test_what_was_said_is_found_and_counted_by_exam(server: Server, klartext: An
     found = json.loads("\n".join(run("records", "find", "--exam", "mri", "--json")))
     assert patients["mri"].begun["id"] in [each["id"] for each in found]
     assert {each["exam"] for each in found} == {"mri"}
+    patients["mri"].say(text="/staff")
+    called = httpx.get(f"{server.url}/staff/inbox?exam=mri", headers={"Authorization": f"Bearer {STAFF_TOKEN}"}).json()
+    assert {each["exam"] for each in called["calls"]} == {"mri"}
     open_ = [json.loads(line)["question"] for line in run("qa", "inbox", "--exam", "mri", "--json")]
     assert "Blumenkohl und Fahrrad" in open_
     assert len(open_) < len(run("qa", "inbox", "--json"))

@@ -195,12 +195,46 @@ def test_each_shipped_language_has_voices_enough_that_share_no_name() -> None:
     for language in ("de", "en", "fr"):
         writing, held_out = load_voices(language, "variants"), load_voices(language, "calibration")
 
-        assert load_texts(language).kinds.keys() == set(KINDS)
+        assert load_texts(language).kinds.keys() == set(KINDS) - {"unanswered"}  # asked for as near misses
         assert review_words(language).verdicts.keys() == set(VERDICTS)
         assert len(writing) >= 16
         assert len(held_out) >= 6
         assert not {voice.id for voice in writing} & {voice.id for voice in held_out}
         assert len({voice.impersonation for voice in (*writing, *held_out)}) == len(writing) + len(held_out)
+
+
+def test_what_no_pair_answers_is_written_by_other_voices_and_becomes_a_calibration_question_without_a_pair(
+    catalog: Path, tmp_path: Path
+) -> None:
+    kinds = ("--kind", "unanswered", "--vignette", "low-health-literacy", "--per-pair", "2", "--pairs", "pain,duration")
+    asked = ("variants", "--catalog", catalog, "--lang", "en", *kinds, "--out", work := tmp_path / "work")
+    near, answers = tmp_path / "near", tmp_path / "answers.jsonl"
+    texts = {"pain": ["who invented the needle", "how long will my arm be sore"], "duration": ["my bill, please"]}
+
+    def beside(id_: str, prompt: str) -> str:
+        if id_.startswith("check/"):
+            listed = re.findall(r"^(\d+): (.*)$", prompt, re.MULTILINE)
+            return json.dumps([{"n": int(n), "pairs": ["pain"] if "sore" in text else []} for n, text in listed])
+        return json.dumps([{"facet": "general", "text": text} for text in texts[id_.rsplit("/", maxsplit=1)[-1]]])
+
+    author("near-misses", "--catalog", catalog, "--lang", "en", "--out", near)
+    writing = {line.split("/")[1] for line in (near / "prompts.jsonl").read_text(encoding="utf-8").splitlines()}
+    done = author(*asked)
+    assert not writing & set(json.loads((work / "work.json").read_text(encoding="utf-8"))["voices"].split(", "))
+    while done.exit_code == 1:
+        answer_waiting(work, beside, answers)
+        done = author(*asked, "--answers", answers)
+    assert "2 agrees, 1 a pair answers it" in done.stdout
+    author("review", "--out", work, "--catalog", catalog, "--accept-agreed")
+    assert "no pair answers: 2." in author("review", "--out", work, "--catalog", catalog, typed="m pain\n").stdout
+    found = {each.text: each for each in load_catalog(catalog, "en").calibration}
+
+    assert {text: each.pair_id for text, each in found.items()} == {
+        "who invented the needle": None,
+        "how long will my arm be sore": "pain",
+        "my bill, please": None,
+    }
+    assert {each.stratum for each in found.values()} == {"low-health-literacy"}
 
 
 def test_the_learning_curve_rises_between_its_points() -> None:
