@@ -298,6 +298,8 @@ class Reception:
         return self._resumed(Chosen, serving, known).joining(exam, serving.release)
 
     def _resumed(self, kind: type[Kind], serving: Serving, opened: StoredConversation) -> Kind:
+        if opened.language not in serving.assistant.languages:  # not every exam has every language
+            opened = replace(opened, language=first_language(serving.assistant))
         asking = serving.interviewer(opened.id) if serving.assistant.asks else None
         resumed = kind.resume(serving.assistant, self.records, opened, at=self.now(), interviewer=asking)
         return resumed.staffed(self.desk)

@@ -214,7 +214,7 @@ def test_what_was_shown_names_its_release_and_who_approved_each_text(staff: Staf
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (["find"], "Say what to find: `--patient`, `--at`, `--pseudonym` or `--shown`."),
+        (["find"], "Say what to find: `--patient`, `--at`, `--pseudonym`, `--exam` or `--shown`."),
         (["find", "--at", "gestern"], "--at is 'gestern', which is no moment."),
         (["find", "--shown", "pain@123"], "--shown is 'pain@123'. Write PAIR, or PAIR@HASH with at least 12"),
         (["export", "--out", "x.json"], "Name either a conversation by its id, or a patient with `--patient`."),

@@ -327,3 +327,12 @@ def test_a_question_that_names_no_exam_is_one_about_the_own(reception: Reception
 
     # Both have a pair of it, and would say something else.
     assert not any(text.startswith("Dazu finde ich") for text in texts(chat.say("Was kostet ein MRT?")))
+
+
+def test_an_exam_without_the_language_goes_on_in_its_own(both: dict[str, Assistant], records: SqlRecords) -> None:
+    german = Assistant({"de": both["mri"]._opened["de"]}, both["mri"].encoder, sample=True, house=both["mri"].house)
+    chat = begin(service({"mammo": both["mammo"], "mri": german}, records), language="en")
+
+    assert choices(chat.last) == ["Mammogram", "MRI", EN["exam_unknown"]]
+    assert texts(chat.say(choice=2)) == ["Gut, es geht um: MRT.", DE["exam_ask_away"]]
+    assert "MRT: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
