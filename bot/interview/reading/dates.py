@@ -276,6 +276,9 @@ class Calendar:
         if neighbour:
             return neighbour
         days, weekdays, months = (words.tables[name] for name in ("days", "weekdays", "months"))
+        behind = start + 2 + (self._text(start + 1) == "-")
+        if (two := f"{token.text} {self._text(behind - 1)}") in days:  # "avant-hier"
+            return Found(start, behind, (today + timedelta(days=days[two])).isoformat())
         value = ""
         if token.text in days and not means_part_of_day(self.tokens, start, words):
             value = (today + timedelta(days=days[token.text])).isoformat()
@@ -295,6 +298,9 @@ class Calendar:
         """Return "letzten Montag", "this year", "vorletzte Woche", "nächsten Monat" or "last March"."""
         today, step, after = self.today, self._step(start, ahead=True), self._text(start + 1)
         weekdays, months, seasons = (self.words.tables[name] for name in ("weekdays", "months", "seasons"))
+        # "Année dernière", but not "March last year".
+        if step is None and not any(self._text(start + 2) in table for table in (self.words.spans, weekdays, months)):
+            step, after = self._step(start + 1, ahead=True) or None, self._text(start)
         if step is None:
             return None
         span, weekday = self.words.spans.get(after), weekdays.get(self._text(start + 2))
@@ -319,12 +325,14 @@ class Calendar:
 
     def _counted(self, start: int) -> Found | None:
         """Return a date so many days, weeks, months or years away: "vor etwa drei Wochen", "half a year ago"."""
-        words, opener = self.words, self._text(start)
-        back, ahead = opener in words["ago_before"], opener in words["ahead"]
-        place = start
-        if back or ahead:
-            place += 1
-            while place < min(start + 4, len(self.tokens)) and self._text(place) in words["approximate"] | {"."}:
+        words, texts = self.words, [token.text for token in self.tokens]
+        opened = words["ago_before"].length_at(texts, start)  # "vor", "il y a"
+        back, ahead = bool(opened), self._text(start) in words["ahead"]
+        opened = max(opened, int(ahead))
+        place = start + opened
+        if opened:
+            furthest = min(place + 3, len(self.tokens))
+            while place < furthest and self._text(place) in words["approximate"] | {"."}:
                 place += 1
         span = self._span(place)
         if span is None:
@@ -342,7 +350,7 @@ class Calendar:
                 return None
             back = True  # "drei Wochen", where the question is since when
         away = -count - half if back else count + half
-        value = self._away(away, unit, rough=back and (place > start + 1 or ranged))
+        value = self._away(away, unit, rough=back and (place > start + max(1, opened) or ranged))
         return Found(start, end, value) if value else None
 
     def _ago(self, start: int) -> bool:

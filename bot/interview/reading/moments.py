@@ -197,7 +197,7 @@ def _counted(reply: Reply, context: Context, written: Callable[[datetime], str |
     tokens, words, now = reply.tokens, context.words, context.asked.now
     for start, token in enumerate(tokens):
         ahead = token.text in words["ahead"]
-        opened = ahead or token.text in words["ago_before"]
+        opened = words["ago_before"].length_at([each.text for each in tokens], start) or int(ahead)
         place = start + opened
         while text_at(tokens, place) in words["approximate"]:
             place += 1

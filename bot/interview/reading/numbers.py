@@ -388,7 +388,7 @@ class _Spelling:
         return end, value if end > start and value <= MAX_SPELLED else None
 
     def _word(self, start: int) -> tuple[str, int]:
-        """Return the word at a place, or the longest number of several words ("quatre-vingt-dix"), and its end."""
+        """Return the word at a place, or the longest listed number of several words there, and where it ends."""
         if start >= len(self.tokens) or self.tokens[start].kind != "word":
             return "", start
         small, said = self.words.tables["small"], [self.tokens[start].text]

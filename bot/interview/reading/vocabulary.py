@@ -23,6 +23,8 @@ Fold = Callable[[str], str]
 MIN_CORRECTED = 4  # shorter words are too like one another to be corrected
 _UMLAUT = re.compile("([aou])e")
 _NO_WORD = re.compile("['’`´?]")
+# What French, Italian or Catalan leave a vowel of before the next word: "l'année", "qu'elle"; not "aujourd'hui".
+_ELISION = re.compile(r"([^\W\d_]{1,2}|[^\W\d_]*qu)['’]", re.I)
 _REPEATED = re.compile(r"(.)\1+")
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _MARKS = str.maketrans(
@@ -44,12 +46,17 @@ def _fold_plain(word: str) -> str:
     return _folded(bare) or word.lower()
 
 
+def _fold_elided(word: str) -> str:
+    """Return a word as `_fold_plain` does, of a language in which words before it may be joined by an apostrophe."""
+    return _fold_plain(word)
+
+
 def _folded(word: str) -> str:
     # A question mark is a word to `fold`; here marks stay what they are.
     return fold(_NO_WORD.sub("", word)).replace(" ", "")
 
 
-FOLDS: dict[str, Fold] = {"german": _fold_german, "plain": _fold_plain}
+FOLDS: dict[str, Fold] = {"german": _fold_german, "plain": _fold_plain, "elided": _fold_elided}
 
 
 def squeeze(word: str) -> str:
@@ -174,6 +181,9 @@ def cut(raw: str, fold: Fold) -> Reply:
         if piece[0].isdecimal():
             tokens.append(Token("digits", piece, start, end, glued, Decimal(piece)))
         elif piece[0].isalpha():
+            while fold is _fold_elided and (article := _ELISION.match(piece)):
+                tokens.append(Token("word", fold(article[1]), start, start + len(article[1]), glued))
+                piece, start, glued = piece[article.end() :], start + article.end(), False
             tokens.append(Token("word", fold(piece), start, end, glued))
         else:
             tokens.append(Token("mark", piece, start, end, glued))
