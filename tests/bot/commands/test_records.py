@@ -249,7 +249,7 @@ def test_a_service_gives_signs_of_life_until_it_stops(tmp_path: Path) -> None:
     stopping, presence = threading.Event(), SqlPresence(records.engine, None)
     storage, metrics = StorageHealth(records.try_writing), Metrics()
     telling = Telling(metrics, Pulse(metrics), lambda: datetime.now(UTC))
-    thread = threading.Thread(target=_present, args=(presence, [storage.look_now], telling, stopping, None))
+    thread = threading.Thread(target=_present, args=(presence, [storage.look_now], telling, stopping, ()))
 
     def seen() -> int:
         with records.engine.connect() as connection:
