@@ -268,7 +268,9 @@ def alarm(
         open_languages(Settings.from_environment().languages, [lang])
         loaded = load_catalog(locate(catalog), lang)
         ordinary = [text for _, text in indexed_texts(loaded)[len(canonical_texts(loaded)) :]]
-        unseen = [sanitise(question.text).text for question in loaded.calibration]
+        # A catalog without calibration questions has those of its pairs.
+        asked = [question.text for question in loaded.calibration] or [pair.question for pair in loaded.pairs]
+        unseen = [sanitise(text).text for text in asked]
         study = study_alarm(lang, ordinary, unseen, EmbeddedEncoder(), real=real, recall=recall)
         for line in study.lines():
             print(line)

@@ -62,9 +62,9 @@ def test_a_catalog_without_approved_pairs_does_not_open(tmp_path: Path, status: 
 
 def test_a_language_without_files_does_not_open(tmp_path: Path) -> None:
     folder = write_small_catalog(tmp_path / "catalog", languages=["de"])
-    (folder / "fr.yaml").write_text((folder / "de.yaml").read_text().replace("language: de", "language: fr"))
+    (folder / "it.yaml").write_text((folder / "de.yaml").read_text().replace("language: de", "language: it"))
 
-    with pytest.raises(BadData, match=r"There is no language 'fr' \(there are de, en\)"):
+    with pytest.raises(BadData, match=r"There is no language 'it' \(there are de, en, fr\)"):
         _open(folder, tmp_path / "data", sample=True)
 
 

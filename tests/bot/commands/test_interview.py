@@ -271,7 +271,7 @@ def test_what_is_unusable_ends_in_one_line_and_exit_code_2(ask: Any, klartext: R
         (ask(tmp_path / "none.json", ""), "none.json: No such file"),
         (klartext("interview", "--questionnaire", MAMMOGRAPHY, "--answers", "/none", "--out", "R"), "/none"),
         (klartext("interview", "--questionnaire", MAMMOGRAPHY), "--answers"),
-        (ask(TWO, "a\tx\n", "--lang", "fr"), "fr"),
+        (ask(TWO, "a\tx\n", "--lang", "it"), "it"),
     ]
 
     for done, words in cases:
@@ -375,7 +375,7 @@ def test_the_language_is_that_of_the_form_unless_another_is_asked_for(ask: Any) 
     assert EN["interview_begin"] in ask(TWO, "").stdout.decode()
     assert DE["interview_begin"] in ask({**TWO, "language": "de-CH"}, "").stdout.decode()
     assert DE["interview_begin"] in ask(TWO, "", "--lang", "de").stdout.decode()
-    assert EN["interview_begin"] in ask({**TWO, "language": "fr"}, "").stdout.decode()
+    assert EN["interview_begin"] in ask({**TWO, "language": "it"}, "").stdout.decode()
 
 
 def test_lines_that_were_never_used_are_named_without_their_text(ask: Any) -> None:
