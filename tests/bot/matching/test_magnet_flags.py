@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import pytest
 
-from bot.matching.red_flags import load_examples, load_red_flags
-
-MAGNET = ("mri-1", "mri-2")
+from bot.matching.red_flags import load_red_flags
 
 URGENT = {
     "de": [
@@ -125,9 +126,10 @@ def test_who_is_in_the_scanner_now_is_told_to_press_the_bell(language: str, text
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_lines_about_the_magnet_are_heard_and_left_alone(language: str) -> None:
     rules = load_red_flags(language)
-    lines = [line for line in load_examples(language).lines if line.author in MAGNET]
-    urgent = [line.text for line in lines if line.flag]
-    harmless = [line.text for line in lines if not line.flag]
+    with (Path(__file__).parent / "magnet" / f"{language}.tsv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    urgent = [line["text"] for line in lines if line["flag"]]
+    harmless = [line["text"] for line in lines if not line["flag"]]
 
     assert (len(urgent), len(harmless)) == (150, 200)
     assert sum(rules.check(text) is None for text in urgent) <= 0.05 * len(urgent)
