@@ -273,6 +273,8 @@ def translate(
     with friendly_errors():
         document = read_json(file).value
         if table is not None and words is None:
+            if table.exists():
+                raise BadData(f"{str(table)!r} exists, and may hold translations. Choose another file with `--export`.")
             write_text(table, translations_table(document))
             return
         if words is None or table is not None:

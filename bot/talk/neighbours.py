@@ -1,7 +1,8 @@
 """What another exam that is served here answers, and this one declines: offered, and shown on demand under its name.
 
 Not beside emergencies and complaints, nor while the interview asks; and not where this exam has a pair of the same id:
-both may say something else of it.
+both may say something else of it. Who names the other exam ("with a pacemaker into the tube?") is never told what this
+one says of the same matter: that may be the opposite. There the other exam's pair is offered in its place.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from bot.talk.withholding import Decided
 from bot.text import words
 
 SENTENCES = ("exam_offer", "exam_show", "exam_from")
-CERTAIN, NOTHING_NEAR = 0.65, 0.25  # probabilities: of the other exam's pair, and of the own exam's best
+CERTAIN, NOTHING_NEAR = 0.55, 0.25  # probabilities: of the other exam's pair, and of the own exam's best
 
 
 class Neighbour(Assistant):
@@ -121,8 +122,11 @@ def _taken(own: Neighbour, state: State, text: str, offered: tuple[str, ...], as
 
 
 def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
-    """Return a reaction that declines with the offer of another exam's answer, where one answers with certainty."""
+    """Return a reaction with the offer of another exam's answer, where it declines and one answers with certainty."""
     decided, after, first = reaction.decided, reaction.after, next(iter(reaction.reply.parts), None)
+    if decided is not None and decided.decision == "answered" and not after.alarmed and after.complaint is None:
+        meant = _meant_elsewhere(own, decided, reaction.reply.language)
+        return reaction if meant is None else _offer(own, reaction, decided, meant)
     declined = isinstance(first, Interface) and first.key.startswith("declined")
     calm = not after.alarmed and after.complaint is None
     if decided is None or decided.decision != "declined" or not declined or not calm:
@@ -145,13 +149,24 @@ def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
             continue
         if best is None or response.score > best[0]:
             best = (response.score, exam, pair_id)
-    if best is None:
-        return reaction
-    _, exam, pair_id = best
+    return reaction if best is None else _offer(own, reaction, decided, best[1:])
+
+
+def _meant_elsewhere(own: Neighbour, decided: Decided, language: str) -> tuple[str, str] | None:
+    """Return the exam and pair that a question names which this exam answers with its own pair of the same id."""
+    question, pair_id = decided.question, decided.pair_id
+    if pair_id is None or names(question, own):
+        return None
+    named = [exam for exam, other in own.others.items() if names(question, other)]
+    return next(((exam, pair_id) for exam in named if pair_id in _answers(own.others[exam], language)), None)
+
+
+def _offer(own: Neighbour, reaction: Reaction, decided: Decided, meant: tuple[str, str]) -> Reaction:
+    exam, language = meant[0], reaction.reply.language
     choices = (own.sentence("exam_show", exam, language), interface(language, "no"))
     return replace(
         reaction,
         reply=Reply(language, (own.sentence("exam_offer", exam, language),), choices),
-        after=replace(after, elsewhere=(exam, pair_id), pending=question),
-        decided=replace(decided, decision="clarify"),
+        after=replace(reaction.after, elsewhere=meant, pending=decided.question),
+        decided=replace(decided, decision="clarify", pair_id=None),
     )

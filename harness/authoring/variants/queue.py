@@ -146,10 +146,12 @@ class Queue:
         """Write what waits as a table for a spreadsheet; `decision` is suggested only where the check agreed.
 
         Raises:
-            BadData: It is no CSV file's name, or cannot be written.
+            BadData: It is no CSV file's name, is there already, or cannot be written.
         """
         if path.suffix != ".csv":
             raise BadData(f"{path} is no .csv. Give `--sheet queue.csv`; every spreadsheet program opens and saves it.")
+        if path.exists():
+            raise BadData(f"{path} exists, and may hold decisions. Choose another file with `--sheet`.")
         stream = io.StringIO()
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\r\n")
         writer.writeheader()

@@ -125,7 +125,10 @@ def test_outside_sample_mode_phrases_must_be_approved(tmp_path: Path) -> None:
         ({"phrases": {"de": {"about": "zur C\u202eT"}}}, "no screen shows"),
         ({"phrases": {"de": {"about": "x" * 301}}}, "has 301 characters and may have 1 to 300"),
         ({"phrases": {"de": {"about": " "}}}, "has 0 characters"),
-        ({"phrases": {"de": {"nose": "zur CT"}}}, "There is no phrase `phrases.de.nose`; known: exam, about, about_yours"),
+        (
+            {"phrases": {"de": {"nose": "zur CT"}}},
+            "There is no phrase `phrases.de.nose`; known: exam, about, about_yours",
+        ),
         ({"phrases": {"de": {"about": 7}}}, "`phrases.de.about` must be a text"),
         ({"phrases": {"de": {"about": "zur CT"}, "en": {"knows": "about CT"}}}, "`phrases.de` lacks `knows`"),
         ({"phrases": {"deutsch": {"about": "zur CT"}}}, "is no language"),

@@ -290,6 +290,17 @@ def test_what_only_another_exam_answers_is_offered_and_shown_under_its_name(rece
     assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
 
 
+@pytest.mark.parametrize("said", ["was kostet die röhre?", "was kostet der kernspin?"])
+def test_who_names_the_other_exam_is_not_told_what_this_one_says_of_the_matter(reception: Reception, said: str) -> None:
+    chat = begin(reception, "mammo")
+
+    offered = chat.say(said)
+
+    assert (texts(offered), choices(offered)) == ([OFFER], [SHOW, SENTENCES["de"]["no"]])
+    assert "MRT: Was kostet die Untersuchung?" in texts(chat.say(choice=1))
+    assert texts(begin(reception, "mammo").say("was kostet die mammo?")) != [OFFER]
+
+
 @pytest.mark.parametrize(("said", "shows"), [("ja", True), ("nein", False), ("kosten?", False)])
 def test_the_offer_can_be_answered_in_words(reception: Reception, said: str, shows: bool) -> None:
     chat = begin(reception, "mammo")
