@@ -276,3 +276,19 @@ def test_words_in_a_field_of_the_page_are_kept_beside_whatever_is_ticked() -> No
 
     found = [each for each in chat.interview.to_decide(page.session) if each.link_id == "heart-device"]
     assert ("words", ("LVAD",)) in [(each.kind, each.said) for each in found]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "У меня кардиостимулятор",
+        "mam rozrusznik serca",
+        "kalp pilim var",
+        "none except gadolinium",
+        "Ich bin in anderen Umständen",
+        "I have a Micra",
+        "there is a ring in my heart",
+    ],
+)
+def test_words_of_other_languages_and_rare_names_are_known(said: str) -> None:
+    assert LEXICON.names_something(said)
