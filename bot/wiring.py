@@ -64,9 +64,8 @@ if TYPE_CHECKING:
     from bot.release.release import Releases
 
 
-# Heads that are in use, by their key: two releases or exams that differ in answers only share one.
+# Heads that are in use, by their key: two releases that differ in answers only share one.
 _in_memory: WeakValueDictionary[str, store.Trained] = WeakValueDictionary()
-_remarks_in_memory: WeakValueDictionary[str, Head] = WeakValueDictionary()
 FORMAT = 9  # raise it when texts, features or training change: everything is then built anew
 
 
@@ -183,8 +182,8 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
     def build_trained() -> store.Trained:
         # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
         head_key = _key(derived, vectors_key, red_flags_digest(language), *shown)
-        # Another release, or exam, that learned the same may be in use.
-        trained = _in_memory.get(head_key)
+        # Another release that learned the same may be in use.
+        trained = _in_memory.get(head_key) if showing.released is not None else None
         if trained is None:
             stored = heads.read(head_key)
             trained = store.load(stored) if stored is not None else None
@@ -197,15 +196,12 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
 
     def build_remarks() -> Head | None:
         key = _key(derived, "remarks", vectors_key, remarks_digest(language))
-        head = _remarks_in_memory.get(key)
-        stored = heads.read(key) if head is None else None
-        head = store.load_head(stored) if stored is not None else head
+        stored = heads.read(key)
+        head = store.load_head(stored) if stored is not None else None
         if head is None:
             head = train_remarks(catalog, opened.index.vectors(), encoder)
             if head is not None:
                 heads.write(key, store.dump_head(head))
-        if head is not None:
-            _remarks_in_memory[key] = head
         return head
 
     opened = Opened(catalog, shown, build_trained, build_index, build_remarks)

@@ -227,7 +227,7 @@ class Judgement:
     complaint: npt.NDArray[np.float64] | None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class Head:
     """The trained matcher of one catalog and encoder."""
 
