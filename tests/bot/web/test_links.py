@@ -166,7 +166,7 @@ def test_an_exam_that_nobody_shows_gets_no_link(klartext: Run, exam: str) -> Non
     told = done.stderr.decode()
     assert (done.returncode, done.stdout) == (2, b"")
     assert told.startswith(f"klartext: `--exam` is {exam!r}")
-    assert "Name one of: mammography, or the folder" in told
+    assert "Name one of: mammography, mri, or the folder" in told
     assert told.count("\n") == 1
 
 
