@@ -171,6 +171,16 @@ def quiz_option(pair: Pair, text: str) -> Content:
     return Content(pair.id, "quiz_option", text)
 
 
+def sentence_of(sentences: Mapping[str, Mapping[str, str]], language: str, key: str) -> Interface:
+    """Return a fixed sentence as the wording of a service has it, such as one that names another exam."""
+    return Interface(key, sentences[language][key])
+
+
+def of_other_exam(exam: str, pair_id: str, answers: Mapping[str, str]) -> OtherExam | None:
+    """Return the answer of another exam by what that one may show now; None where it may not."""
+    return OtherExam(exam, pair_id, answers[pair_id]) if pair_id in answers else None
+
+
 def interface(language: str, key: str, **slots: int) -> Interface:
     """Return a fixed sentence as a part."""
     return Interface(key, SENTENCES[language][key].format(**slots), slots)

@@ -20,7 +20,7 @@ from bot.errors import NoSuchExam
 from bot.interview.manners.listening import WORDS, question_like
 from bot.ports import StoredConversation
 from bot.response import Method, Response
-from bot.sentences.reply import Interface, Reply
+from bot.sentences.reply import Interface, Reply, sentence_of
 from bot.sentences.wording import NEUTRAL, House, Wording
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import picks
@@ -211,7 +211,7 @@ class Undecided(Assistant):
     def button(self, exam: str, language: str) -> Interface:
         """Return what is pressed to choose an exam."""
         key = button_key(exam)
-        return Interface(key, self.wording.sentences[language][key])
+        return sentence_of(self.wording.sentences, language, key)
 
     def without_old_buttons(self, reply: Reply) -> Reply:
         """Return a stored reply without the exams that are not served any more, or are called otherwise by now."""

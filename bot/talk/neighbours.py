@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from bot.assistant import Assistant
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
-from bot.sentences.reply import Interface, OtherExam, Reply, interface
+from bot.sentences.reply import Interface, Reply, interface, of_other_exam, sentence_of
 from bot.sentences.wording import Wording
 from bot.staff.calls import Call
 from bot.talk.conversation import Conversation, Message
@@ -42,8 +42,7 @@ class Neighbour(Assistant):
 
     def sentence(self, key: str, exam: str, language: str) -> Interface:
         """Return a sentence that names another exam."""
-        named = named_key(key, exam)
-        return Interface(named, self.wording.sentences[language][named])
+        return sentence_of(self.wording.sentences, language, named_key(key, exam))
 
 
 @lru_cache(maxsize=8)
@@ -112,10 +111,10 @@ def _taken(own: Neighbour, state: State, text: str, offered: tuple[str, ...], as
         return None
     if not pressed and agreed is False:
         return Reaction(Reply(language, (interface(language, "all_right"),)), state)
-    answer = _answers(other, language).get(pair_id)
+    answer = of_other_exam(exam, pair_id, _answers(other, language))
     if answer is None:  # it was withdrawn meanwhile
         return Reaction(Reply(language, (interface(language, "withheld"),)), state)
-    parts = (own.sentence("exam_from", exam, language), OtherExam(exam, pair_id, answer))
+    parts = (own.sentence("exam_from", exam, language), answer)
     label = (interface(language, "sample_label"),) if other.sample else ()
     decided = Decided(language, asked or text, "answered", pair_id, 1.0, other.catalog(language).ref)
     return Reaction(Reply(language, (*parts, *label)), state, decided)

@@ -63,7 +63,7 @@ def test_it_can_be_asked_without_a_warning() -> None:
     form = load_form(FORM, strict=True)
 
     assert form.warnings == ()
-    assert form.languages == ("de", "en")
+    assert form.languages == ("de", "en", "fr")
 
 
 @pytest.mark.parametrize("patient", PATIENTS, ids=lambda patient: patient.__name__)

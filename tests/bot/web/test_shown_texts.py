@@ -12,7 +12,7 @@ import pytest
 BOT = Path(__file__).parents[3] / "bot"
 WEB = sorted((BOT / "web").rglob("*.py"))
 ALL = sorted(path for path in BOT.rglob("*.py") if "_data" not in path.parts)
-PARTS = {"Content", "SiteText", "Interface", "FormText", "Entry"}
+PARTS = {"Content", "SiteText", "OtherExam", "Interface", "FormText", "Entry"}
 # Makes parts from what is approved; reads them back from storage. The guard checks them all.
 MAKERS = {"sentences/reply.py", "talk/stored_reply.py"}
 SHOWN = {"PartView", "ChoiceView", "Bubble", "ChannelReply", "Button"}
@@ -91,7 +91,7 @@ def test_every_way_to_a_stored_or_new_reply_passes_the_guard() -> None:
 
     assert made
     conversation = (BOT / "talk" / "conversation.py").read_text(encoding="utf-8")
-    assert "reply = self._guarded(reaction.reply)" in conversation
+    assert "reply = self._guarded(self._with_decision(reaction.reply, decided, at))" in conversation
     assert {source for source, _ in made} == {"conversation.py", "reception.py"}
     assert all(
         reply == "reply" if source == "conversation.py" else reply.startswith("_shown_again(") for source, reply in made
