@@ -59,7 +59,7 @@ def test_nine_patients_are_shipped_in_both_languages(language: str) -> None:
 
 
 def test_every_vignette_speaks_the_same_languages() -> None:
-    assert {tuple(file.languages) for file in load_folder(data_folder("vignettes"))} == {("de", "en")}
+    assert {tuple(file.languages) for file in load_folder(data_folder("vignettes"))} == {("de", "en", "fr")}
 
 
 def test_only_the_papers_three_are_asked_unless_others_are_named() -> None:
