@@ -97,7 +97,7 @@ def test_bad_input_is_one_line_and_exit_2(
         ("run --suite mammography-de --out x --method magic", "'magic' is not one of 'hybrid', 'cosine'"),
         (
             "suite make --out x --lang fr",
-            "Invalid value for '--lang': 'fr' is not one of 'de', 'en'. Run `klartext harness suite make --help`.",
+            "has no language 'fr' (it has de, en). Choose one with `--lang`.",
         ),
         ("suite make --out x --variations -1", "'--variations': it must be greater than or equal to 0"),
         ("suite make --model m", "Missing option '--out'"),
