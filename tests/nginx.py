@@ -73,9 +73,12 @@ def running_nginx(folder: Path, services: Sequence[str]) -> Iterator[Nginx]:
     if len(services) > 1:
         text = text.replace("    #server ", "    server ")  # as the file says
     user = "user root;" if os.geteuid() == 0 else ""
+    # Where Debian's build keeps them may not be there: a machine may have the program without its package's folders.
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    temporary = "\n".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     (folder / "nginx.conf").write_text(
         f"{user} daemon off; pid {folder}/pid; error_log {folder}/errors;\nevents {{}}\n"
-        f"http {{ access_log {folder}/further;\n{text}\n}}\n"
+        f"http {{ access_log {folder}/further;\n{temporary}\n{text}\n}}\n"
     )
     process = subprocess.Popen([program, "-c", str(folder / "nginx.conf")])
     known = ssl.create_default_context(cafile=folder / "cert.pem")
