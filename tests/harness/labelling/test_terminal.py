@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import termios
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -92,10 +93,19 @@ def test_a_rater_works_with_single_keys_and_every_label_is_on_the_disk_before_th
     assert "literacy" not in before
 
 
+def when_it_reads_keys(child: pexpect.spawn) -> pexpect.spawn:
+    """Wait until single keys are read: what is typed before that is thrown away with the line."""
+    until = time.monotonic() + 20
+    while termios.tcgetattr(child.child_fd)[3] & termios.ICANON:
+        assert time.monotonic() < until, "keys are not read"
+        time.sleep(0.01)
+    return child
+
+
 def test_after_a_kill_nothing_is_lost_and_ctrl_c_leaves_the_terminal_as_it_was(start: Start, run: Path) -> None:
     killed = start()
     killed.expect("0 von 3")
-    killed.send("3")
+    when_it_reads_keys(killed).send("3")
     killed.expect("1 von 3")
     killed.kill(signal.SIGKILL)
     killed.expect(pexpect.EOF)
@@ -105,9 +115,10 @@ def test_after_a_kill_nothing_is_lost_and_ctrl_c_leaves_the_terminal_as_it_was(s
     usual = termios.tcgetattr(child.child_fd)[3]
     child.expect("1 von 3 beurteilt")
     child.expect("Schluss")
-    child.send("x\x1b[A\x1b[15~é7")  # keys that mean nothing, one of them long, one not ASCII
-    child.send("3")
+    when_it_reads_keys(child).send("x\x1b[A\x1b[15~é7")  # keys that mean nothing, one of them long, one not ASCII
+    when_it_reads_keys(child).send("3")
     child.expect("2 von 3 beurteilt")
+    when_it_reads_keys(child)
     keying = termios.tcgetattr(child.child_fd)[3]
     child.sendintr()
     child.expect(r"Mit demselben Befehl geht es weiter: 1 von 3")
