@@ -1,8 +1,8 @@
 """What another exam that is served here answers, and this one declines: offered, and shown on demand under its name.
 
 Not beside emergencies and complaints, nor while the interview asks; and not where this exam has a pair of the same id:
-both may say something else of it. Who names the other exam ("with a pacemaker into the tube?") is never told what this
-one says of the same matter: that may be the opposite. There the other exam's pair is offered in its place.
+both may say something else of it. Who names the other exam ("with a pacemaker into the tube?") is not answered with
+what this one says of the same matter: that may be the opposite. There the other exam's pair is offered in its place.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from bot.talk.withholding import Decided
 from bot.text import words
 
 SENTENCES = ("exam_offer", "exam_show", "exam_from")
-CERTAIN, NOTHING_NEAR = 0.55, 0.25  # probabilities: of the other exam's pair, and of the own exam's best
+# Probabilities, of the other exam's pair and of the own exam's best. Set by hand: no suite has offers in it.
+CERTAIN, NOTHING_NEAR = 0.55, 0.25
 
 
 class Neighbour(Assistant):
