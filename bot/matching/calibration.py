@@ -24,6 +24,7 @@ from bot.matching.features import Floats, Ints
 
 GRID = tuple(round(0.99 - 0.01 * step, 2) for step in range(80))  # strictest first, down to 0.20
 WANTED_OFFERED = 0.90
+LEAST_OFFERED = 0.75  # where nothing reaches what is wanted, the best above this is better than to decline everything
 MIN_OFFERS = 30  # fewer offers than this show nothing
 # Without a calibration set, on held-out training texts, which are easier than what patients write:
 UNCALIBRATED_WRONG = 0.03  # of the questions in scope
@@ -169,9 +170,12 @@ def _clarify(judged: Judged, answer: float) -> float:
     covered = np.take_along_axis(pairs, order, axis=1).sum(axis=1)
     offered = (order == judged.label[:, None]).any(axis=1)
     unsure = pairs.max(axis=1) < answer
-    enough = [
-        threshold
+    held = {  # by threshold, how often the choices hold the right pair
+        threshold: float(offered[chosen].mean())
         for threshold in GRID
-        if (chosen := unsure & (covered >= threshold)).sum() >= MIN_OFFERS and offered[chosen].mean() >= WANTED_OFFERED
-    ]
+        if (chosen := unsure & (covered >= threshold)).sum() >= MIN_OFFERS
+    }
+    enough = [threshold for threshold, share in held.items() if share >= WANTED_OFFERED]
+    if not enough and max(held.values(), default=0.0) >= LEAST_OFFERED:
+        enough = [max(held, key=lambda threshold: (held[threshold], -threshold))]
     return min(enough, default=GRID[0])

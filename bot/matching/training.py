@@ -65,7 +65,7 @@ def beside(catalog: Catalog) -> tuple[Beside, ...]:
     """
     found = [Beside(text) for text in catalog.background]
     found += [Beside(one.text, one.author, _LEVEL[one.level]) for one in catalog.near_misses]
-    if len(found) < FEW:
+    if len(catalog.background) < FEW:  # near misses sound like pairs: they do not teach what else a department is asked
         found += [Beside(text, general=True) for text in general_background(catalog.language)]
     if catalog.complaints is not None:
         found += health_texts(catalog.language)

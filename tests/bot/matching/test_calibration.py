@@ -151,6 +151,31 @@ def test_out_of_scope_questions_raise_the_threshold_of_held_out_texts() -> None:
     assert choose_without_risk(judged).answer == pytest.approx(0.71)
 
 
+def _offers(*rows: tuple[int, float, bool]) -> Judged:
+    """Return questions as (how many, how much the first three pairs of four have together, whether these hold the right one)."""
+    probabilities, label = [], []
+    for count, covered, held in rows:
+        probabilities += [[covered / 3, covered / 3, covered / 3, (1 - covered) / 2, (1 - covered) / 2]] * count
+        label += [0 if held else 3] * count
+    return Judged(np.array(probabilities, np.float32), np.array(label, np.int32), ["everyone"] * len(label))
+
+
+def test_choices_are_offered_from_where_they_hold_the_right_pair_often_enough() -> None:
+    judged = _offers((95, 0.8, True), (5, 0.8, False), (50, 0.6, True), (50, 0.6, False))
+
+    assert choose_without_risk(judged).clarify == pytest.approx(0.61)
+
+
+def test_where_choices_never_hold_the_right_pair_as_often_as_wanted_the_best_are_offered() -> None:
+    judged = _offers((85, 0.8, True), (15, 0.8, False), (50, 0.6, True), (50, 0.6, False))
+
+    assert choose_without_risk(judged).clarify == pytest.approx(0.61)
+
+
+def test_choices_that_are_as_often_wrong_are_not_offered() -> None:
+    assert choose_without_risk(_offers((50, 0.8, True), (50, 0.8, False))).clarify == GRID[0]
+
+
 def test_the_chosen_thresholds_keep_the_risk_in_new_questions() -> None:
     """Simulate a model whose scores are its accuracy; count how often the promise is broken."""
     rng = np.random.default_rng(0)
