@@ -397,7 +397,7 @@ class Assistant:
                 replace(
                     response,
                     elapsed_ms=share_ms,
-                    remarks=(heard,) if heard and reads_ else (),
+                    remarks=(heard,) if heard and heard.kind and reads_ else (),
                     unsure=flag.flag is not None and is_unsure(flag),
                     judged=Judged(vectors[number], pairs[number]) if keep and len(pairs) else None,
                 ),

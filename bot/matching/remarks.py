@@ -1,9 +1,9 @@
 """Recognise remarks: what patients write that no pair is about, of their feelings, of manners, and of the place.
 
 A head of its own, of the same kind as that of the pairs, with a class for each kind of remark. It learns from the
-``remarks.tsv`` of its language, which no catalog owns, against a sample of what the catalog learns from. It decides
-nothing that the pairs, the complaints or the alarm decide: what it hears stands beside their decision
-(docs/architecture.md, "Order of precedence").
+``remarks.tsv`` of its language, which no catalog owns, against a sample of what the catalog learns from. A few whole
+messages are known beforehand (`remark_texts/plain.yaml`). It decides nothing that the pairs, the complaints or the
+alarm decide: what it hears stands beside their decision (docs/architecture.md, "Order of precedence").
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+import yaml
 
 from bot.catalog.catalog import Catalog
 from bot.catalog.site import Fact
@@ -26,7 +29,7 @@ from bot.matching.head import Head
 from bot.matching.red_flags import load_examples
 from bot.matching.training import CONFLICT, indexed_texts
 from bot.ports import Encoder, Vectors
-from bot.text import fold
+from bot.text import fold, words
 
 # What is felt, and manners; the other remarks are about facts of the place.
 Feeling = Literal[
@@ -92,17 +95,21 @@ def is_unsure(verdict: Verdict) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A remark in a message: its kind, one of `REMARKS`, and its probability, 0 to 1."""
+    """A remark in a message: its kind, one of `REMARKS`, and its probability, 0 to 1.
+
+    `plain`: whether the whole message says it in words that are known; without a kind it is no remark and no complaint.
+    """
 
     kind: str
     probability: float
+    plain: bool = False
 
     def calms(self, verdict: Verdict, text: str) -> bool:
         """Say whether an alarm is taken for false since all of a message is surely something harmless.
 
         Of a long message that is never said: much harmless talk must not drown what stands beside it.
         """
-        heard = is_unsure(verdict) and len(text) <= MOST_CALMED
+        heard = not self.plain and is_unsure(verdict) and len(text) <= MOST_CALMED
         return heard and self.kind in HARMLESS and self.probability >= SURELY
 
     def is_no_complaint(self, complaint: npt.NDArray[np.float64]) -> bool:
@@ -113,6 +120,8 @@ class Remark:
         """
         of_the_exam, any_level = float(complaint[2:-1].sum()), 1 - float(complaint[0])
         harmless = self.kind in HARMLESS or self.kind == "sleepless"
+        if self.plain:
+            return True
         return harmless and self.probability >= CERTAIN and of_the_exam < OF_THE_EXAM and any_level < LIKELY_COMPLAINT
 
     @property
@@ -165,14 +174,34 @@ def train_remarks(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Head 
 
 def hear_remarks(head: Head | None, vectors: Floats, texts: Sequence[str]) -> list[Remark | None]:
     """Return the likeliest remark of each text with its raw vector; None where it is less likely than `HEARD`."""
+    plain = [_said_plainly(text) for text in texts]
     if head is None or not texts:
-        return [None] * len(texts)
+        return plain
     found = head.probabilities(vectors, texts)[:, :-1]
     denied = [_NO_FEAR.search(fold(text)) is not None for text in texts]
     found[denied, REMARKS.index("fear")] = 0
     best = found.argmax(axis=1)
     likely = found[np.arange(len(texts)), best]
-    return [
+    learned = [
         Remark(REMARKS[column], float(probability)) if probability >= HEARD else None
         for column, probability in zip(best, likely, strict=True)
     ]
+    return [known or heard for known, heard in zip(plain, learned, strict=True)]
+
+
+def _said_plainly(text: str) -> Remark | None:
+    """Return what a whole message says in words that are known; None for any other."""
+    if len(text) > MOST_CALMED:
+        return None
+    said = " ".join(words(text))
+    for kind, pattern in _plain().items():
+        if pattern.fullmatch(said):
+            return Remark("", 0.0, plain=True) if kind == NO_REMARK else Remark(kind, 1.0, plain=True)
+    return None
+
+
+@lru_cache(maxsize=1)
+def _plain() -> dict[str, re.Pattern[str]]:
+    path = Path(__file__).parent / "remark_texts" / "plain.yaml"
+    found: dict[str, list[str]] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return {kind: re.compile("|".join(f"(?:{one})" for one in patterns)) for kind, patterns in found.items()}

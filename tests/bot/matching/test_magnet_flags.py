@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.languages.files import forget
+from bot.languages.opening import open_languages
+from bot.matching.foreign import Foreign
 from bot.matching.red_flags import load_red_flags
 
 URGENT = {
@@ -134,3 +137,33 @@ def test_lines_about_the_magnet_are_heard_and_left_alone(language: str) -> None:
     assert (len(urgent), len(harmless)) == (150, 200)
     assert sum(rules.check(text) is None for text in urgent) <= 0.05 * len(urgent)
     assert sum(rules.check(text) is not None for text in harmless) <= 0.03 * len(harmless)
+
+
+@pytest.mark.parametrize("language", ["de", "en", "fr", "other"])
+def test_dialect_few_words_and_other_languages_are_heard_around_the_magnet(language: str) -> None:
+    if language == "fr":
+        open_languages(None, ["fr"])
+    foreign = Foreign({"de": frozenset(), "en": frozenset()})
+    own = ("de", "en") if language == "other" else (language,)
+    with (Path(__file__).parent / "magnet" / "otherwise.tsv").open(encoding="utf-8", newline="") as file:
+        lines = [row for row in csv.DictReader(file, delimiter="\t") if row["language"] == language]
+
+    def alarms(text: str) -> bool:
+        by_rule = any(load_red_flags(each).check(text) for each in own)
+        return by_rule or (language == "other" and foreign.emergency(text) is not None)
+
+    try:
+        missed = [line["text"] for line in lines if line["flag"] and not alarms(line["text"])]
+        alarmed = [line["text"] for line in lines if not line["flag"] and alarms(line["text"])]
+    finally:
+        if language == "fr":
+            forget()
+    assert len(missed) <= 0.02 * len(lines), missed
+    assert len(alarmed) <= 0.01 * len(lines), alarmed
+
+
+def test_a_french_stroke_of_years_ago_is_no_romanian_emergency() -> None:
+    foreign = Foreign({"de": frozenset(), "fr": frozenset()})
+
+    assert foreign.emergency("J'ai fait un AVC en 2015, je peux passer la mammo ?") is None
+    assert foreign.emergency("cred ca face un avc") is not None
