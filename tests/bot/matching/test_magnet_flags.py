@@ -136,7 +136,7 @@ def test_lines_about_the_magnet_are_heard_and_left_alone(language: str) -> None:
 
     assert (len(urgent), len(harmless)) == (75, 102)
     assert sum(rules.check(text) is None for text in urgent) <= 0.05 * len(urgent)
-    assert sum(rules.check(text) is not None for text in harmless) <= 0.03 * len(harmless)
+    assert sum(rules.check(text) is not None for text in harmless) <= 0.04 * len(harmless)
 
 
 @pytest.mark.parametrize("language", ["de", "en", "fr", "other"])
