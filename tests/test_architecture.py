@@ -68,6 +68,7 @@ DOORS = {
     "bot.commands.chat",
     "bot.commands.exchange",
     "bot.commands.fhir",
+    "bot.commands.heard",
     "bot.curation.people",
     "bot.editorial.acts",
     "bot.editorial.jobs",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import shutil
@@ -122,32 +123,82 @@ def test_the_table_takes_decisions_and_refuses_what_it_does_not_know(catalog: Pa
     sheet = tmp_path / "queue.csv"
     author("review", "--out", work, "--catalog", catalog, "--sheet", sheet)
     rows = list(csv.DictReader(sheet.read_text(encoding="utf-8-sig").splitlines()))
-    assert [row["decision"] for row in rows] == ["accept"] * 3 + [""] * 2
+    assert [row["proposal"] for row in rows] == ["accept"] * 3 + [""] * 2
+    untouched = author("review", "--out", work, "--catalog", catalog, "--decided", sheet)
+    assert "Decisions: 5 waiting. New in" in untouched.stdout
+    tennis = next(row for row in rows if "tennis" in row["text"])
 
-    def decide(**values: str) -> Path:
-        tennis = next(row for row in rows if "tennis" in row["text"])
-        changed = [{**row, **(values if row is tennis else {})} for row in rows]
-        with sheet.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
-            writer.writeheader()
-            writer.writerows(changed)
+    def decide(encoding: str = "utf-8", delimiter: str = ";", twice: bool = False, **values: str) -> Path:
+        changed = [{**row, "decision": row["proposal"], **(values if row is tennis else {})} for row in rows]
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows([*changed, *(changed[:1] if twice else ())])
+        sheet.write_bytes(stream.getvalue().encode(encoding))
         return sheet
 
     for wrong, said in (
         ({"decision": "yes"}, "'yes' is no decision. Write accept, move, drop"),
         ({"decision": "move", "pair": "nowhere"}, "there is no pair 'nowhere'"),
         ({"decision": "move"}, "move to where?"),
+        ({"decision": "accept", "text": "Quite another text of mine"}, "its text is not the one that was checked"),
+        ({"twice": "yes"}, "stands in line 2, too"),
     ):
-        refused = author("review", "--out", work, "--catalog", catalog, "--decided", decide(**wrong))
+        refused = author("review", "--out", work, "--catalog", catalog, "--decided", decide(**wrong))  # type: ignore[arg-type]
         assert refused.exit_code == 2
         assert said in refused.output
-    taken = author(
-        "review", "--out", work, "--catalog", catalog, "--decided", decide(decision="move", pair="afterwards")
-    )
-    assert "Decisions: 3 accept, 1 move, 1 waiting." in taken.stdout
+    for encoding, delimiter in (("utf-8-sig", ";"), ("cp1252", ","), ("utf-16", "\t")):
+        moved = decide(encoding, delimiter, decision="move", pair="afterwards")
+        taken = author("review", "--out", work, "--catalog", catalog, "--decided", moved)
+        assert "Decisions: 3 accept, 1 move, 1 waiting." in taken.stdout, taken.output
     assert [each.text for each in load_catalog(catalog, "en").pair("afterwards").variants] == [
         "May I play tennis right after it?"
     ]
+
+
+def test_an_emergency_is_accepted_by_itself_only(catalog: Path, tmp_path: Path) -> None:
+    danger = "I can hardly breathe since the needle, is that normal?"
+
+    def dangerous(id_: str, prompt: str) -> str:
+        if id_.startswith("check/"):
+            listed = re.findall(r"^(\d+): (.*)$", prompt, re.MULTILINE)
+            return json.dumps([{"n": int(number), "pairs": SAID.get(text, ["pain"])} for number, text in listed])
+        return reply(id_, prompt).replace("does giving blood hurt", danger)
+
+    drafted(catalog, work := tmp_path / "work", dangerous)
+    review = ("review", "--out", work, "--catalog", catalog)
+    sheet = tmp_path / "queue.csv"
+    author(*review, "--sheet", sheet)
+    rows = sheet.read_text(encoding="utf-8-sig")
+    assert danger not in rows
+    together = author(*review, "--accept-agreed")
+    assert "Accepted together, since the check agrees: 3." in together.stdout
+    assert "The alarm hears an emergency in 1:" in together.stdout
+    variants = load_catalog(catalog, "en").pair("pain").variants
+    assert danger not in {each.text for each in variants}
+
+    (id_,) = json.loads(author(*review, "--json").stdout)["alarming"]
+    sheet.write_text(f"id,decision,pair,text\nt{id_},accept,pain,{danger!r}\n".replace("'", '"'), encoding="utf-8")
+    refused = author(*review, "--decided", sheet)
+    assert refused.exit_code == 2
+    assert "is accepted at the screen only" in refused.output.replace("\n", " ")
+    shown = author(*review, typed="s\nu\na\nq\n")  # what was put off comes back
+    assert "The alarm hears an emergency (breathing: " in shown.stdout, shown.stdout
+    assert "4 accept" in shown.stdout
+    written = load_catalog(catalog, "en").pair("pain").variants
+    assert danger in {each.text for each in written}
+
+
+def test_decisions_of_before_are_said_when_they_are_written_into_another_folder(catalog: Path, tmp_path: Path) -> None:
+    drafted(catalog, work := tmp_path / "work")
+    other = Path(shutil.copytree(catalog, tmp_path / "other"))
+    half_read = author("review", "--out", work, "--catalog", catalog, "--sample", "2", "--accept-agreed", typed="a\n")
+    assert "nothing is accepted together" in half_read.stdout
+    assert "Decisions: 1 accept, 4 waiting. New in" in half_read.stdout
+
+    looked = author("review", "--out", work, "--catalog", other, "--sample", "2")
+
+    assert f"Accepted earlier, new in {other}: 1." in looked.stdout
 
 
 def test_what_is_kept_out_is_rejected_and_a_draft_that_never_came_is_done_without(

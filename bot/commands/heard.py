@@ -1,0 +1,68 @@
+"""What the alarm hears in texts of a catalog, and in those that are about to enter it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from bot import wiring
+from bot.catalog.catalog import locate
+from bot.errors import BadData, UserFixable
+from bot.matching.emergency import Lookout, decision_of
+from bot.matching.red_flags import RedFlags, digest, load_red_flags
+from bot.settings import Settings
+from bot.text import seen
+
+
+@dataclass(frozen=True)
+class Ear:
+    """Hears emergencies in texts as the chat does.
+
+    Attributes:
+        rules: Of the language; None where nobody wrote any.
+        lookout: Hears what no rule foresaw, too; None where no catalog of the language has been trained here.
+        name: Stands for what it has learned.
+    """
+
+    rules: RedFlags | None
+    lookout: Lookout | None = None
+    name: str = ""
+
+    @classmethod
+    def by_rules(cls, language: str) -> Ear:
+        """Return what hears by rule alone: at once, and the same everywhere."""
+        try:
+            return cls(load_red_flags(language), name=digest(language))
+        except BadData:
+            return cls(None)
+
+    @classmethod
+    def of(cls, folder: Path, language: str, settings: Settings) -> Ear:
+        """Return what hears by rule, and by the alarm that a catalog, or else the shipped one, has learned before."""
+        ear = cls.by_rules(language)
+        if ear.rules is None or not settings.data.is_dir():
+            return ear
+        encoder, showing = wiring.make_encoder("embedded", settings), wiring.Showing(sample=True, today=date.today())
+        for place in (folder, locate("mammography")):
+            try:
+                opened = wiring.open_language(place, language, encoder, settings, showing)
+            except (BadData, UserFixable):
+                continue  # it lacks the language
+            if opened.is_trained():
+                lookout = Lookout(ear.rules, opened.trained.alarm, encoder, decision_of(language))
+                return cls(ear.rules, lookout, f"{ear.name} {place.name}")
+        return ear
+
+    def emergencies(self, texts: Sequence[str]) -> list[str]:
+        """Return for each text what it is heard as, with the words that say so; empty where nothing is heard."""
+        if self.rules is None:
+            return [""] * len(texts)
+        if self.lookout is not None:
+            verdicts = self.lookout.judge([seen(text) for text in texts])
+            return [f"{each.flag}: {each.evidence}" if each.flag else "" for each in verdicts]
+        return [
+            next((f"{sign.flag}: {sign.words}" for sign in self.rules.signs(seen(text)) if sign.firm), "")
+            for text in texts
+        ]
