@@ -157,7 +157,7 @@ def test_the_table_takes_decisions_and_refuses_what_it_does_not_know(catalog: Pa
 
 
 def test_an_emergency_is_accepted_by_itself_only(catalog: Path, tmp_path: Path) -> None:
-    danger = "I can hardly breathe since the needle, is that normal?"
+    danger = "I can hardly breathe right now, is that from it?"
 
     def dangerous(id_: str, prompt: str) -> str:
         if id_.startswith("check/"):
