@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from harness.authoring.variants.asking import Kind
     from harness.authoring.variants.making import Drafting, Made
     from harness.authoring.variants.queue import Queue
+    from harness.authoring.variants.sifting import PersonalIn
 
 LANGUAGES_WITH_NAMES = ("de", "en")  # of which there are lists of names
+PERSONAL = frozenset({"email", "web", "phone", "number"})  # kinds of `bot.curation.patterns`
+DATE_WITH_YEAR = re.compile(r"\b(?:19|20)\d\d\b|\d[./-]\s?\d{1,2}[./-]\s?\d\d\b")
 HALVES: Mapping[str, int] = {"near-misses": 0, "unanswered": 1}  # which half of the voices writes, unless named
 FEWEST_TO_TELL, HALF = 20, 0.5  # of a voice's texts: below, the blind check says nothing of it or much
 
@@ -150,10 +154,9 @@ def near_misses(
 
 
 def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *, json_: bool) -> None:
-    from bot.curation.people import people_finder
     from harness.authoring.variants.queue import Queue, write_queue
     from harness.authoring.variants.sifting import Sieve
-    from harness.authoring.variants.taken import taken_of
+    from harness.authoring.variants.taken import taken_of, texts_to_keep_out
     from harness.authoring.workshop import NOTE, Workshop
     from harness.commands.making import detector_of
 
@@ -168,15 +171,18 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
             return
         if work.out is None:
             raise BadData("Say where the work shall lie: `--out FOLDER`; or see what it takes with `--plan`.")
+        kept_out = {name: texts_to_keep_out(name) for name in work.keep_out or ()}
+        for name, texts in kept_out.items() if not json_ else ():
+            print(f"Kept out: {counted(len(texts), 'text')} of {name}.")
         identity = drafting.identity(source.encoder)
         folder = WorkFolder.claim(work.out, identity, note=NOTE)
         sieve = Sieve(
             language=source.lang,
             detector=detector_of(catalog.path.parent),
             mixing=frozenset(voice.id for voice in drafting.voices if voice.mixed_with),
-            names_in=people_finder(source.lang).find if source.lang in LANGUAGES_WITH_NAMES else None,
+            personal_in=_personal_in(source.lang),
             examples=drafting.prompting.texts.examples,
-            taken=taken_of(folder.path, catalog, work.keep_out or ()),
+            taken=taken_of(folder.path, catalog, kept_out),
         )
         if asking.allow_short and not asking.live:
             drafting = drafting.without_unanswered({**folder.answers(), **read_answers(asking.answers or [])})
@@ -190,6 +196,26 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
         if skipped and not json_:
             print(f"Done without {counted(skipped, 'prompt')} that nobody answered.")
         _show_made(made, Queue.of(work.out), catalog, json_=json_)
+
+
+def _personal_in(language: str) -> PersonalIn:
+    """Return what finds names, numbers, dates of birth and addresses; names only where there are lists of names."""
+    from bot.curation.patterns import spans
+    from bot.curation.people import people_finder
+
+    known = language if language in LANGUAGES_WITH_NAMES else "en"
+    finder = people_finder(language) if language in LANGUAGES_WITH_NAMES else None
+
+    def personal_in(text: str) -> list[str]:
+        # A day without a year tells of nobody: "my appointment is on the 3rd of June".
+        kinds = [
+            kind
+            for kind, start, end in spans(text, known)
+            if kind in PERSONAL or (kind == "date" and DATE_WITH_YEAR.search(text[start:end]))
+        ]
+        return [*kinds, *("name" for _ in (finder.find(text) if finder is not None else ()))]
+
+    return personal_in
 
 
 def _show_made(made: Made, queue: Queue, catalog: Catalog, *, json_: bool) -> None:

@@ -201,6 +201,49 @@ def test_decisions_of_before_are_said_when_they_are_written_into_another_folder(
     assert f"Accepted earlier, new in {other}: 1." in looked.stdout
 
 
+def test_a_chat_window_is_enough_and_what_answers_nothing_is_said(catalog: Path, tmp_path: Path) -> None:
+    chat = tmp_path / "chat"
+    base = ("variants", "--catalog", catalog, "--lang", "en", *VOICES, "--pairs", "pain,duration")
+    asked = (*base, "--out", work := tmp_path / "work")
+    first = author(*asked, "--prompts", chat)
+    assert first.exit_code == 1
+    assert f"4 prompts to answer in {chat}." in first.stdout
+    assert sorted(path.name for path in chat.iterdir())[:2] == [
+        "001 variants+plain+pain answer.txt", "001 variants+plain+pain prompt.txt",
+    ]  # fmt: skip
+
+    def paste(encoding: str) -> None:
+        for path in chat.glob("* prompt.txt"):
+            prompt = path.read_text(encoding="utf-8")
+            id_ = path.name.split(" ")[1].replace("+", "/")
+            answer = path.with_name(path.name.replace(" prompt.", " answer."))
+            if not answer.read_bytes():
+                answer.write_bytes(f"Sure! ```json\n{reply(id_, prompt)}\n```".encode(encoding))
+
+    paste("utf-8-sig")
+    second = author(*asked, "--answers", chat)
+    assert f"1 prompt to answer in {chat}." in second.stdout, second.output
+    paste("cp1252")
+    assert "3 texts rejected" in author(*asked, "--answers", chat).stdout
+
+    other = (*base, "--out", tmp_path / "other")
+    author(*other)
+    (lines := tmp_path / "lines.jsonl").write_text(
+        "\ufeff" + json.dumps({"custom_id": "variants/plain/pain", "content": reply("variants/plain/pain", "")})
+        + '\n{"custom_id": "variants/plain/pain", "content": "something else"}\n'
+        + '{"custom_id": "variants/search/pain", "response": {"status_code": 500}, "error": {"message": "expired"}}\n',
+        encoding="utf-8",
+    )  # fmt: skip
+    said = author(*other, "--answers", lines)
+    assert "2 answers not used:" in said.stdout, said.output
+    assert "lines.jsonl:2: variants/plain/pain was answered before, in another way" in said.stdout
+    assert "lines.jsonl:3: variants/search/pain: error (status 500)" in said.stdout
+    assert "3 prompts in" in said.stdout
+    lines.write_text("[1]\n", encoding="utf-8")
+    assert "lines.jsonl:1 is no line of a Batch output file: it is a list" in author(*other, "--answers", lines).output
+    assert not list(work.glob("*.txt"))
+
+
 def test_what_is_kept_out_is_rejected_and_a_draft_that_never_came_is_done_without(
     catalog: Path, tmp_path: Path
 ) -> None:
@@ -224,6 +267,38 @@ def test_what_is_kept_out_is_rejected_and_a_draft_that_never_came_is_done_withou
     assert done.exit_code == 0, done.output
     assert "Done without 1 prompt that nobody answered." in done.stdout
     assert "1 kept out" in done.stdout
+
+
+def test_what_tells_of_a_person_and_what_differs_by_a_trifle_is_rejected(catalog: Path, tmp_path: Path) -> None:
+    (kept_out := tmp_path / "keep.csv").write_bytes(
+        "text;pair\nnaïve élan vital?;pain\nblue arm;pain\n".encode("cp1252")
+    )
+    texts = [
+        "Will you ring me on 0171 2345678?", "born 12.03.1961, too old?", "write to jo@example.org please",
+        "<script>does</script> it sting", "naive elan vital", "And does the giving of it burn?", "Does the giving of it burn",
+        "does it not sting much", "does it sting much", "the red one", 5, None,
+    ]  # fmt: skip
+
+    def odd(id_: str, prompt: str) -> str:
+        if id_.startswith("check/"):
+            return json.dumps([{"n": n, "pairs": ["pain"]} for n in range(1, 9)])
+        return json.dumps([texts[0], *({"facet": "", "text": text} for text in texts[1:]), None])
+
+    asked = ("variants", "--catalog", catalog, "--lang", "en", "--voices", "plain", "--pairs", "pain", "--out")
+    asked = (*asked, work := tmp_path / "work", "--keep-out", kept_out)  # type: ignore[assignment]
+    assert f"Kept out: 2 texts of {kept_out}." in author(*asked).stdout
+    answers = tmp_path / "answers.jsonl"
+    answer_waiting(work, odd, answers)
+    author(*asked, "--answers", answers)
+    answer_waiting(work, odd, answers)
+    done = author(*asked, "--answers", answers)
+
+    rejected = ("3 no text", "3 number or address of a person", "1 markup", "1 kept out", "1 near copy of another")
+    assert all(f"  {reason}\n" in done.stdout for reason in rejected), done.output
+    kept = [json.loads(line)["text"] for line in (work / "queue.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert kept == ["And does the giving of it burn?", "does it not sting much", "does it sting much", "the red one"]
+    kept_out.write_text("question,pair\nblue arm,pain\n", encoding="utf-8")
+    assert "has no column 'text'" in author(*asked).output.replace("\n", " ")
 
 
 def test_bad_input_is_refused_in_one_line(catalog: Path, tmp_path: Path) -> None:
