@@ -46,7 +46,7 @@ _FAULTS = {
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
     "string_type": "must be a text",
-    "string_too_short": "must not be empty",
+    "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
@@ -83,6 +83,8 @@ def first_fault(error: ValidationError, whole: str = "the file") -> str:
 def plain_fault(fault: ErrorDetails) -> str:
     """Return what pydantic finds wrong with one value, in plain words."""
     said = _FAULTS.get(fault["type"])
+    if fault["type"] == "string_too_short" and fault.get("ctx", {}).get("min_length") == 1:
+        return "must not be empty"
     return said.format(**fault.get("ctx", {})) if said else fault["msg"].removeprefix("Value error, ")
 
 

@@ -77,14 +77,22 @@ class DraftSource:
             neighbours_of,
         )
         from harness.authoring.variants.making import Drafting
-        from harness.authoring.variants.voices import load_voices
+        from harness.authoring.variants.voices import load_voices, voices_file
         from harness.patients.vignettes import load_folder, load_vignettes
 
         texts = load_texts(self.lang)
-        names = options.ids_of(self.voices) if self.voices else ()
+        names = options.ids_of(self.voices) if self.voices is not None else ()
+        if self.voices is not None and not names:
+            raise BadData("`--voices` names no voice. Leave it out for all of them, or name some.")
         voices = load_voices(self.lang, PURPOSES[kind], file=self.voices_file, names=names)
         if not names and kind in HALVES:  # what is learned from, and what tests it, are by different voices
-            voices = voices[HALVES[kind] :: 2] or voices
+            if len(voices) < len(HALVES):
+                raise BadData(
+                    f"{self.voices_file or voices_file(self.lang)} has {counted(len(voices), 'voice')} for "
+                    "calibration; near misses, which the assistant learns from, and `unanswered`, which tests it, are "
+                    "by different ones. Give two or more of its voices `for: calibration`, or name one with `--voices`."
+                )
+            voices = voices[HALVES[kind] :: 2]
         pairs = [catalog.pair(id_) for id_ in options.read_list(self.pairs)] if self.pairs else catalog.pairs
         patients: list[Patient] = []
         if kind in BY_PATIENT:
@@ -150,6 +158,11 @@ def near_misses(
     source: DraftSource, work: NearMissWork, asking: options.ModelOptions, json_: options.Json = False
 ) -> None:
     """Have other voices write what sounds like a pair's question and no pair answers; as `variants` otherwise."""
+    with friendly_errors():
+        if work.kind not in HALVES:
+            raise BadData(
+                f"`author near-misses` writes {' or '.join(HALVES)}. Use `author variants --kind {work.kind}`."
+            )
     _draft(source, work, asking, json_=json_)
 
 
@@ -273,7 +286,7 @@ def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool)
         price=prices.of(model),
     )
     have = sum(len(pair.variants) for pair in drafting.pairs) / max(1, len(drafting.pairs))
-    expected = {have: curve.at(have), have + plan.a_pair: curve.at(have + plan.a_pair)}
+    expected = {round(size, 1): curve.at(size) for size in (have, have + plan.a_pair)}
     if json_:
         print_json({**plan.as_json(), "model": model, "currency": prices.currency, "expected": expected})
         return

@@ -303,16 +303,27 @@ def test_what_tells_of_a_person_and_what_differs_by_a_trifle_is_rejected(catalog
 
 def test_bad_input_is_refused_in_one_line(catalog: Path, tmp_path: Path) -> None:
     base = ("variants", "--catalog", catalog, "--lang", "en", "--out", tmp_path / "work")
+    own: dict[str, object] = {"id": "a", "for": "calibration", "title": "A", "age": [20, 30]}
+    own |= {"impersonation": "You ask $about. " * 3, "literacy": {"health": "low", "language": "low"}}
+    (short := tmp_path / "short.yaml").write_text(json.dumps({"language": "en", "voices": [own]}), encoding="utf-8")
+    curt = tmp_path / "curt.yaml"
+    voices = [own | {"impersonation": "You ask $about."}]
+    curt.write_text(json.dumps({"language": "en", "voices": voices}), encoding="utf-8")
     for more, said in (
         (("--voices", "nobody"), "There is no voice 'nobody' for variants"),
         (("--pairs", "nothing"), "There is no pair 'nothing'"),
         (("--lang", "fr"), "has no language 'fr'"),
         (("--vignette", "all"), "`--vignette` says who asks calibration questions"),
         (("--voices-file", tmp_path / "no.yaml"), "holds no voices"),
+        (("--voices", ""), "`--voices` names no voice"),
+        (("--voices-file", short, "--kind", "unanswered"), "has 1 voice for calibration"),
+        (("--voices-file", curt), "voices.0.impersonation: must have at least 40 characters"),
     ):
         refused = author(*base, *more)
         assert refused.exit_code == 2, refused.output
         assert said in refused.output.replace("\n", " ")
+    wrong = author("near-misses", *base[1:], "--kind", "variants")
+    assert "writes near-misses or unanswered. Use `author variants --kind variants`" in wrong.output.replace("\n", " ")
     (tmp_path / "empty").mkdir()
     assert "holds no work" in author("review", "--out", tmp_path / "empty", "--catalog", catalog).output
 
