@@ -8,8 +8,9 @@ from datetime import date
 from pathlib import Path
 
 from bot import wiring
-from bot.catalog.catalog import locate
-from bot.errors import BadData, UserFixable
+from bot.catalog.catalog import language_files, locate, read_catalog
+from bot.catalog.checked import Checked
+from bot.errors import BadData, Finding, UserFixable
 from bot.matching.emergency import Lookout, decision_of
 from bot.matching.red_flags import RedFlags, digest, load_red_flags
 from bot.settings import Settings
@@ -66,3 +67,37 @@ class Ear:
             next((f"{sign.flag}: {sign.words}" for sign in self.rules.signs(seen(text)) if sign.firm), "")
             for text in texts
         ]
+
+
+def emergencies_among_variants(folder: Path) -> list[Finding]:
+    """Return which variants of a catalog raise an alarm by rule: nobody who writes them is ever answered by the pair.
+
+    One warning a language, and a note for each: some are false alarms, and whoever asks so is told of them here.
+    """
+    findings: list[Finding] = []
+    for language in language_files(folder):
+        read, rules = read_catalog(folder, language, []), Ear.by_rules(language).rules
+        if read is None or rules is None:
+            continue  # `lint` says why a file cannot be read
+        checked = Checked(*read)
+        heard = [
+            checked.found(
+                pair,
+                ("pairs", number, "variants", place),
+                f"The variant {variant.text!r} raises the alarm ({flag}).",
+                "Drop it where it is an emergency; else ask that the rules be mended.",
+                "emergency",
+                "info",
+                code="emergency",
+            )
+            for number, pair in enumerate(checked.catalog.pairs)
+            for place, variant in enumerate(pair.variants)
+            if (flag := rules.plain_flag(seen(variant.text))) is not None
+        ]
+        if heard:
+            total = sum(len(pair.variants) for pair in checked.catalog.pairs)
+            problem = f"{len(heard)} of {total} variants raise the alarm, the first in line {heard[0].line}."
+            remedy = "Who writes them gets the emergency answer, never the pair's. Read them: `--verbose` lists them."
+            findings.append(Finding(checked.path, 0, "", problem, remedy, "warning", "emergency"))
+        findings += heard
+    return findings
