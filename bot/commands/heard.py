@@ -8,9 +8,9 @@ from datetime import date
 from pathlib import Path
 
 from bot import wiring
-from bot.catalog.catalog import language_files, locate, read_catalog
+from bot.catalog.catalog import language_files, read_catalog
 from bot.catalog.checked import Checked
-from bot.errors import BadData, Finding, UserFixable
+from bot.errors import BadData, Finding
 from bot.matching.emergency import Lookout, decision_of
 from bot.matching.red_flags import RedFlags, digest, load_red_flags
 from bot.settings import Settings
@@ -23,7 +23,7 @@ class Ear:
 
     Attributes:
         rules: Of the language; None where nobody wrote any.
-        lookout: Hears what no rule foresaw, too; None where no catalog of the language has been trained here.
+        lookout: Hears what no rule foresaw, too; None where the catalog has not been trained here.
         name: Stands for what it has learned.
     """
 
@@ -41,20 +41,19 @@ class Ear:
 
     @classmethod
     def of(cls, folder: Path, language: str, settings: Settings) -> Ear:
-        """Return what hears by rule, and by the alarm that a catalog, or else the shipped one, has learned before."""
+        """Return what hears by rule, and by the alarm of a catalog that has been trained here as it is now.
+
+        Another catalog's alarm has learned other everyday questions: what it hears says little of this one.
+        """
         ear = cls.by_rules(language)
         if ear.rules is None or not settings.data.is_dir():
             return ear
         encoder, showing = wiring.make_encoder("embedded", settings), wiring.Showing(sample=True, today=date.today())
-        for place in (folder, locate("mammography")):
-            try:
-                opened = wiring.open_language(place, language, encoder, settings, showing)
-            except (BadData, UserFixable):
-                continue  # it lacks the language
-            if opened.is_trained():
-                lookout = Lookout(ear.rules, opened.trained.alarm, encoder, decision_of(language))
-                return cls(ear.rules, lookout, f"{ear.name} {place.name}")
-        return ear
+        opened = wiring.open_language(folder, language, encoder, settings, showing)
+        if not opened.is_trained():
+            return ear
+        lookout = Lookout(ear.rules, opened.trained.alarm, encoder, decision_of(language))
+        return cls(ear.rules, lookout, f"{ear.name} {opened.catalog.content_hash}")
 
     def emergencies(self, texts: Sequence[str]) -> list[str]:
         """Return for each text what it is heard as, with the words that say so; empty where nothing is heard."""
