@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from harness.llm.chat_folder import MODEL, pasted_answers
 
 PERHAPS_PATIENTS = frozenset({"question"})  # what of a work no error says: nobody knows whose words it is
 LONGEST_TOLD = 80  # characters of what differs between two works
+_HASH = re.compile(r"[0-9a-f]{16,}")
 ANSWERS, PROMPTS = "answers.jsonl", "prompts.jsonl"
 # What may lie in a folder before work begins in it: whose it is.
 BEFORE = frozenset({"conversations.json", "sent.json"})
@@ -138,7 +140,10 @@ def _other(before: object, now: Mapping[str, str]) -> str:
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     told = {name: _hash if name in PERHAPS_PATIENTS else _short for name in names}
     return "; ".join(
-        f"{name} there: {tell(before.get(name))}, now: {tell(now.get(name))}" for name, tell in told.items()
+        f"{name} are not those of then"  # a hash tells people nothing
+        if name not in PERHAPS_PATIENTS and all(_HASH.fullmatch(str(each.get(name))) for each in (before, now))
+        else f"{name} there: {tell(before.get(name))}, now: {tell(now.get(name))}"
+        for name, tell in told.items()
     )
 
 
