@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from string import Template
@@ -16,7 +16,7 @@ from bot import BadData, Catalog, Settings, data_folder, friendly_errors, load_c
 from bot.catalog.exam import load_exam
 from harness.commands import options
 from harness.commands.authoring import carry_on
-from harness.console import counted, money, plain_console, print_json, progress_bar
+from harness.console import counted, money, plain_console, plain_table, print_json, progress_bar
 from harness.llm.batch_files import read_answers
 from harness.llm.work_folder import WorkFolder
 
@@ -131,6 +131,10 @@ class DraftWork:
     enough: Annotated[
         bool, typer.Option("--enough", help="Say whether more variants are worth it (trains four times).")
     ] = False
+    curve: Annotated[
+        bool,
+        typer.Option("--curve", help="Accuracy with 0, 5, 10, … all variants a pair, asked by `--voices` (held out)."),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,10 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
         catalog = source.content()
         if work.enough:
             _show_enough(catalog, source.encoder, json_=json_)
+            return
+        if work.curve:
+            names = options.ids_of(source.voices) if source.voices else ()
+            _show_curve(catalog, source.encoder, names, json_=json_)
             return
         drafting = source.drafting(work.kind, catalog)
         if work.plan:
@@ -270,6 +278,25 @@ def _show_enough(catalog: Catalog, encoder: str, *, json_: bool) -> None:
         console.print(f"Below half a point: enough. What is easily confused: klartext qa lint {catalog.path.parent} -v")
     else:
         console.print("More voices are worth more than more texts of the same: add some with `--voices-file`.")
+
+
+def _show_curve(catalog: Catalog, encoder: str, names: Sequence[str], *, json_: bool) -> None:
+    from harness.measuring.enough import SIZES, curve
+
+    with progress_bar("trainings", len(SIZES) + 1) as advance:
+        found = curve(catalog, make_encoder(encoder, Settings.from_environment()), names, advance)
+    if json_:
+        points = [{"variants": round(variants, 1), "top1": top1} for variants, top1 in found.points]
+        print_json({"held_out": found.held_out, "asked": found.asked, "points": points})
+        return
+    console = plain_console(soft_wrap=True)
+    table = plain_table(f"{catalog.ref} ({catalog.language})", "variants a pair", "first candidate right")
+    for variants, top1 in found.points:
+        table.add_row(f"{variants:.0f}", f"{top1:.3f}")
+    console.print(table)
+    console.print(
+        f"Asked: {counted(found.asked, 'question')} by {', '.join(found.held_out)}; the last line: all others."
+    )
 
 
 def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool) -> None:

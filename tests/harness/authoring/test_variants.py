@@ -383,6 +383,29 @@ def test_the_learning_curve_rises_between_its_points() -> None:
     assert read[-1] == read[-2]
 
 
+def test_the_curve_holds_voices_out_that_wrote_something_and_leaves_some(catalog: Path) -> None:
+    curve = ("variants", "--catalog", catalog, "--lang", "en", "--curve")
+    add_variants(catalog, "en", [Addition("pain", "how bad is it", "irish")])
+
+    assert "No variant of" in author(*curve, "--voices", "scots").output
+    assert "some must be held out" in author(*curve, "--voices", "irish").output.replace("\n", " ")
+
+
+@pytest.mark.proof
+@pytest.mark.usefixtures("few_alarm_examples")
+def test_the_curve_is_measured_at_each_size_that_there_is(catalog: Path) -> None:
+    voices = ("irish", "plain")
+    asked = [Addition("pain", f"how much will it sting, {voice}", voice) for voice in voices]
+    add_variants(catalog, "en", [*asked, Addition("duration", "how many minutes", "plain")])
+
+    found = json.loads(
+        author("variants", "--catalog", catalog, "--lang", "en", "--curve", "--voices", "irish", "--json").stdout
+    )
+
+    assert (found["held_out"], found["asked"]) == (["irish"], 1)
+    assert [point["variants"] for point in found["points"]] == [0, pytest.approx(0.3, abs=0.1)]
+
+
 def test_additions_keep_the_files_formats_and_refuse_a_pair_that_is_not_there(catalog: Path) -> None:
     one = Addition("pain", "how\tbad is it", "irish", stratum="low-health-literacy", also=("pain", "afterwards"))
 
