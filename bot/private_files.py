@@ -138,6 +138,10 @@ class SealedFolder:
                 path.unlink()
         return None
 
+    def has(self, name: str) -> bool:
+        """Say whether something was written under a name; whether it can be used, `read` tells."""
+        return next(self.folder.glob(f"{name}.*{self.suffix}"), None) is not None
+
     def write(self, name: str, content: bytes) -> None:
         """Write a file whole or not at all, for this user only."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -118,6 +118,7 @@ class Opened:
         build_trained: Loads the head, or trains it.
         build_index: Opens the stored vectors, or stores them.
         build_remarks: Loads what recognises remarks, or trains it; returns None where the language has none.
+        is_trained: Says whether the head only has to be loaded.
     """
 
     catalog: Catalog
@@ -125,6 +126,7 @@ class Opened:
     build_trained: Callable[[], store.Trained]
     build_index: Callable[[], AnswerIndex]
     build_remarks: Callable[[], Head | None]
+    is_trained: Callable[[], bool]
 
     @cached_property
     def trained(self) -> store.Trained:
@@ -179,9 +181,10 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         name = f"klartext-{catalog.name}-{language}-{vectors_key}"
         return _open_index(settings, derived, name, catalog, encoder)
 
+    # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
+    head_key = _key(derived, vectors_key, red_flags_digest(language), *shown)
+
     def build_trained() -> store.Trained:
-        # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
-        head_key = _key(derived, vectors_key, red_flags_digest(language), *shown)
         # Another release that learned the same may be in use.
         trained = _in_memory.get(head_key) if showing.released is not None else None
         if trained is None:
@@ -204,7 +207,7 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
                 heads.write(key, store.dump_head(head))
         return head
 
-    opened = Opened(catalog, shown, build_trained, build_index, build_remarks)
+    opened = Opened(catalog, shown, build_trained, build_index, build_remarks, lambda: heads.has(head_key))
     return opened
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -45,7 +46,7 @@ _FAULTS = {
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
     "string_type": "must be a text",
-    "string_too_short": "must not be empty",
+    "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
@@ -82,6 +83,8 @@ def first_fault(error: ValidationError, whole: str = "the file") -> str:
 def plain_fault(fault: ErrorDetails) -> str:
     """Return what pydantic finds wrong with one value, in plain words."""
     said = _FAULTS.get(fault["type"])
+    if fault["type"] == "string_too_short" and fault.get("ctx", {}).get("min_length") == 1:
+        return "must not be empty"
     return said.format(**fault.get("ctx", {})) if said else fault["msg"].removeprefix("Value error, ")
 
 
@@ -105,6 +108,24 @@ def _yaml_place(error: Exception) -> str:
     """Return where YAML goes wrong."""
     mark = getattr(error, "problem_mark", None)
     return f"line {mark.line + 1}" if mark else "at its beginning"
+
+
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def decoded(raw: bytes) -> str:
+    """Return the text of a file that somebody saved on their own computer: UTF-8, UTF-16, or else Windows-1252.
+
+    Raises:
+        UnicodeDecodeError: It is none of them.
+    """
+    try:
+        return raw.decode(next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "utf-8"))
+    except UnicodeDecodeError as error:
+        try:
+            return raw.decode("cp1252")
+        except UnicodeDecodeError:
+            raise error from None
 
 
 @contextmanager
@@ -237,7 +258,7 @@ def read_lines(path: Path, kind: type[R], problem: str) -> list[R]:
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not empty, with their numbers. JSON may hold other separators of lines."""
-    lines = enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
+    lines = enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1)
     return ((number, line) for number, line in lines if line.strip())
 
 

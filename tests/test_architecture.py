@@ -59,7 +59,7 @@ FLOORS = (
 # What the harness may enter the assistant by: the front door; the chat, for the demo; patients' chats, for suites of
 # what is said in them; of the interview, which the benchmarks walk through, what its rooms offer to others; of the staff
 # console what its areas are made of; its queue of drafts; what drafted questions are put into, how an exam is spoken of, and
-# who finds names in them; the FHIR server, which takes an accepted summary; and how
+# who finds names and numbers in them, and emergencies; the FHIR server, which takes an accepted summary; and how
 # suites become Rasa's stories.
 DOORS = {
     "bot",
@@ -68,6 +68,8 @@ DOORS = {
     "bot.commands.chat",
     "bot.commands.exchange",
     "bot.commands.fhir",
+    "bot.commands.heard",
+    "bot.curation.patterns",
     "bot.curation.people",
     "bot.editorial.acts",
     "bot.editorial.jobs",

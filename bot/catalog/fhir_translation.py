@@ -21,6 +21,7 @@ TRANSLATION = "http://hl7.org/fhir/StructureDefinition/translation"
 # Elements that people read.
 TEXTS = ("title", "description", "purpose", "copyright", "text", "display", "unit")
 TEXT, OR = "text", " | "  # the column with the resource's own words; between several words for one concept
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 WIDTH = 160  # columns of a written file, for what fits on one line
 
 
@@ -52,11 +53,18 @@ def translations_table(document: Any) -> str:
     return out.getvalue()
 
 
-def translated(document: Any, table: str, language: str) -> Any:
+def translated(document: Any, table: str, language: str, *, other_numbers: bool = False) -> Any:
     """Return a resource with a language's words from a table; what it had in that language is replaced.
 
+    Args:
+        document: The resource.
+        table: As `translations_table` writes it, with the language's column filled in.
+        language: Whose column is taken.
+        other_numbers: Whether new words may have other numbers than their text: 112 here is 999 there.
+
     Raises:
-        BadData: The table has no such column, says two things of one text, or speaks of a text that is not there.
+        BadData: The table has no such column, says two things of one text, speaks of a text that is not there, or
+            has other numbers than it.
     """
     rows = list(csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE))
     columns = list(rows[0]) if rows else []
@@ -66,10 +74,19 @@ def translated(document: Any, table: str, language: str) -> Any:
             f"first line names {TEXT!r} and languages, between tabs; `--export` writes it."
         )
     found: dict[str, str] = {}
+    before = {_one_line(text): OR.join(words.get(language, ())) for text, words in _texts(document).items()}
+    differing = list[str]()
     for number, row in enumerate(rows, 2):
         own, said = (row[TEXT] or "").strip(), (row[language] or "").strip()
         if found.setdefault(own, said) != said:
             raise BadData(f"Line {number} translates {own[:60]!r} in another way than a line before. Mend the table.")
+        if said and said != before.get(own) and _numbers(own) != _numbers(said):
+            differing.append(f"line {number} has {_listed(said)}, its text {own[:60]!r} {_listed(own)}")
+    if differing and not other_numbers:
+        raise BadData(
+            f"{len(differing)} translations have other numbers than their texts, the first: {differing[0]}. Mend the "
+            "table, or give `--other-numbers` where that is right, as for telephone numbers."
+        )
     known = {_one_line(text) for text in _texts(document)}
     if strange := next((text for text in found if text and text not in known), None):
         raise BadData(
@@ -81,6 +98,14 @@ def translated(document: Any, table: str, language: str) -> Any:
         if words := found.get(_one_line(place.text)):
             _write(place, language, words.split(OR))
     return copy
+
+
+def _numbers(text: str) -> set[str]:
+    return {found.replace(",", ".") for found in _NUMBER.findall(text)}
+
+
+def _listed(text: str) -> str:
+    return ", ".join(sorted(_numbers(text))) or "none"
 
 
 def untranslated(document: Any, language: str) -> list[str]:

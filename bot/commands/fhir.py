@@ -268,6 +268,9 @@ def translate(
     out: Annotated[
         Path | None, typer.Option(help="With `--import`: write the translated resource here; default: over FILE.")
     ] = None,
+    other_numbers: Annotated[
+        bool, typer.Option("--other-numbers", help="Take words although their numbers differ from the text's.")
+    ] = False,
 ) -> None:
     """Export the texts of a FHIR resource to a table, or write a language's translations from one into it."""
     with friendly_errors():
@@ -288,7 +291,7 @@ def translate(
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "no text in UTF-8"
             raise BadData(f"The table {str(words)!r} cannot be read ({reason}). `--export` writes one.") from None
-        result = translated(document, said, lang)
+        result = translated(document, said, lang, other_numbers=other_numbers)
         write_text(out or file, laid_out(result) + "\n")
         if left := untranslated(result, lang):
             print(

@@ -24,6 +24,7 @@ from bot.catalog.fhir_files import write_text
 from bot.catalog.lint import lint, worst
 from bot.catalog.site import site_findings
 from bot.commands.exchange import checkin, checkout
+from bot.commands.heard import emergencies_among_variants
 from bot.commands.language import lint_languages
 from bot.curation.clusters import NOTHING, Suggest, Suggestion
 from bot.errors import BadData, UserFixable, friendly_errors
@@ -55,7 +56,8 @@ def lint_(
             *lint_languages(folder, settings.languages),
             *site_findings(settings.site, exam=folder, languages=tuple(language_files(folder))),
         ]
-        findings = [*own, *lint(folder, today=date.today(), encoder=EmbeddedEncoder())]
+        found = lint(folder, today=date.today(), encoder=EmbeddedEncoder())
+        findings = [*own, *found, *emergencies_among_variants(folder)]
         for finding in findings:
             if verbose or finding.severity != "info" or finding.rule == "confusable":
                 print(finding.as_line())

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
 
 from bot import BadData
-from harness.files import unreadable
+from harness.files import decoded, unreadable
 
 MOST_BYTES = 20_000_000
 _DELIMITERS = ",;\t"
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 def read_form_rows(path: Path, columns: Sequence[str], form: str) -> list[tuple[int, dict[str, str]]]:
@@ -35,15 +33,9 @@ def read_form_rows(path: Path, columns: Sequence[str], form: str) -> list[tuple[
             raise BadData(f"{path} cannot be read (it is no file). {remedy}")
         if path.stat().st_size > MOST_BYTES:
             raise BadData(f"{path} has {path.stat().st_size:,} bytes, and {MOST_BYTES:,} are the most. {remedy}")
-        raw = path.read_bytes()
-        text = raw.decode(next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "utf-8"))
-    except OSError as error:
+        text = decoded(path.read_bytes())
+    except (OSError, UnicodeDecodeError) as error:
         raise BadData(f"{path} cannot be read ({unreadable(error)}). {remedy}") from error
-    except UnicodeDecodeError as error:
-        try:
-            text = raw.decode("cp1252")
-        except UnicodeDecodeError:
-            raise BadData(f"{path} cannot be read ({unreadable(error)}). {remedy}") from error
     skipped = 0
     if text[:4].lower() == "sep=":  # for Excel, which also writes it
         text, skipped = text.partition("\n")[2], 1

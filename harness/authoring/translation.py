@@ -6,16 +6,18 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from string import Template
 from typing import Any
 
-from bot import BadData, Catalog, Pair, amounts, data_folder, fold, plain_text
+from bot import BadData, Catalog, Pair, amounts, data_folder, fold, plain_text, words
 from harness.authoring.working import Ask, Unusable, Work, ask_all
 from harness.files import Record, read_record
 from harness.llm.scores import json_objects
 
 FIELDS = ("question", "short_answer", "answer", "easy_answer")
 COUNTED = ("de", "en")  # languages whose amounts, units and all, can be read
+FEWEST_WORDS = 3  # of a text whose language is asked: a name of an exam is the same in several
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _SCHEMA = {
     "type": "object",
@@ -81,7 +83,7 @@ class Translating:
         texts: What is asked.
         catalog: In the first language.
         target: Code of the other one.
-        about: How the exam is spoken of, in the first language.
+        about: How the exam is spoken of, in English, the language of the prompts.
     """
 
     texts: TranslationTexts
@@ -107,9 +109,17 @@ class Translating:
         ]
 
         def read(answer: str) -> Mapping[str, str]:
-            return _read(answer, texts)
+            said = _read(answer, texts)
+            if left := next((name for name in FIELDS if self._is_left(said[name])), ""):
+                raise Unusable(f"{left} is still in {source.name}")
+            return said
 
         return Ask(f"translate/{pair.id}", messages, read, _SCHEMA, {"step": "translate", "pair": pair.id})
+
+    def _is_left(self, text: str) -> bool:
+        """Say whether a text is in the first language rather than in the other one."""
+        said = [word for word in words(text) if word.isalpha()]
+        return len(said) >= FEWEST_WORDS and _likelier(text, self.catalog.language, self.target) != self.target
 
     def _translated(self, pair: Pair, texts: Mapping[str, str]) -> Translated:
         draft = Pair.model_validate(
@@ -138,6 +148,27 @@ class Translating:
                 yield f"{name}: {'; '.join(said)}"
 
 
+def _likelier(text: str, first: str, other: str) -> str:
+    """Return which of two languages a text is in, by its byte sequences; the other one where nobody can say."""
+    identifier = _identifier()
+    if not {first, other} <= set(_known_languages()):
+        return other
+    identifier.set_languages([first, other])
+    return str(identifier.classify(text)[0])
+
+
+@cache
+def _known_languages() -> frozenset[str]:
+    return frozenset(_identifier().labels)
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # 0.7 s that no other command needs
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE)
+
+
 def _numbers(text: str) -> set[str]:
     """Return the numbers in digits, decimal commas as points."""
     return {found.replace(",", ".") for found in _NUMBER.findall(text)}
@@ -148,8 +179,9 @@ def _read(answer: str, source: Mapping[str, str]) -> Mapping[str, str]:
         if not set(FIELDS) <= set(document):
             continue
         texts = {name: " ".join(plain_text(str(document[name] or "")).split()) for name in FIELDS}
-        if empty := [name for name in FIELDS if bool(texts[name]) != bool(source[name].strip())]:
-            raise Unusable(f"{empty[0]} is empty in one language and not in the other")
+        for name in FIELDS:
+            if bool(texts[name]) != bool(source[name].strip()):
+                raise Unusable(f"{name} is empty in one language and not in the other")
         if fold(texts["answer"]) == fold(source["answer"]):
             raise Unusable("it is not translated")
         return texts

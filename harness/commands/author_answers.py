@@ -14,6 +14,7 @@ from bot import Catalog, Pair, Settings, friendly_errors, load_catalog, make_enc
 from bot.catalog.additions import add_pairs
 from harness.commands import options
 from harness.commands.author_evidence import RetrieverOptions, tell_left_out
+from harness.commands.author_variants import spoken_of
 from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on
 from harness.console import counted, plain_console
 
@@ -72,10 +73,12 @@ def answers(wanted: TopicOptions, search: SourceOptions, out: WorkPath, asking: 
         collection, retriever = search.open(encoder)
         tell_left_out(collection)
         drafter = search.drafter(wanted.lang, collection, retriever)
+        drafter = replace(drafter, about=spoken_of(catalog, drafter.texts.unnamed))
         drafting = TopicDrafting(drafter, texts, Plan("", search.reach, off))
         identity = {
             "work": "answers",
             "catalog": catalog.name,
+            "exam": str(drafter.about),
             "language": wanted.lang,
             "topics": hashlib.sha256(repr(topics).encode()).hexdigest()[:16],
             "documents": collection.digest,

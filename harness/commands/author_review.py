@@ -6,19 +6,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from string import Template
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
-from bot import BadData, Catalog, friendly_errors, load_catalog, locate
+from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate
 from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
+from bot.commands.heard import Ear
+from harness.authoring.variants.queue import Decision, Queue
+from harness.authoring.variants.screen import decide_one_by_one, review_words
+from harness.authoring.workshop import NOTE
 from harness.commands import options
-from harness.console import counted, plain_console, plain_table, print_json
+from harness.console import plain_console, plain_table, print_json
 from harness.files import load_yaml, unreadable
 
-if TYPE_CHECKING:
-    from harness.authoring.variants.queue import Queue
-
+INTERRUPTED = 130  # exit code of what Ctrl-C stopped
 FILES: Mapping[str, Callable[[Path, str, Sequence[Addition]], int]] = {
     "variants": add_variants,
     "calibration": add_calibration,
@@ -52,32 +56,52 @@ class Reviewed:
 
 def review(reviewed: Reviewed, json_: options.Json = False) -> None:
     """Decide on drafted texts one by one, by a table, or all that the check agrees with; accepted ones are written."""
-    from harness.authoring.variants.queue import Queue
-    from harness.authoring.variants.screen import decide_one_by_one
-
     with friendly_errors():
         folder = own_folder(reviewed.catalog)
         kind, language = _work_of(reviewed.out, folder)
-        catalog = load_catalog(folder, language)
-        queue = Queue.of(reviewed.out)
-        if reviewed.decided is not None:
-            queue = queue.decide(queue.read_sheet(reviewed.decided, catalog.by_id))
-        console = plain_console(soft_wrap=True)
-        if reviewed.sample is not None:
-            texts = queue.sample(reviewed.sample)
-            queue = decide_one_by_one(queue, texts, catalog, console)
-            acts = [queue.decisions[text.id].act for text in texts if text.id in queue.decisions]
-            console.print(f"Of {len(acts)} that the check agrees with you accepted {acts.count('accept')}.")
-        if reviewed.accept_agreed:
-            queue = queue.decide(queue.agreed())
-        if reviewed.sheet is not None:
-            rows = queue.write_sheet(reviewed.sheet)
-            if not json_:
-                print(f"{counted(rows, 'text')} in {reviewed.sheet}: write accept, move or drop under `decision`.")
-        if not (reviewed.decided or reviewed.sample or reviewed.accept_agreed or reviewed.sheet or json_):
-            queue = decide_one_by_one(queue, queue.waiting, catalog, console)
+        catalog, words = load_catalog(folder, language), review_words(language)
+        queue, console = Queue.of(reviewed.out), plain_console(soft_wrap=True)
+        # Also what was decided when the command was stopped, or for another folder of this catalog.
+        earlier = FILES[kind](folder, language, _additions(queue, kind))
+        if earlier and not json_:
+            console.print(words.say("before", folder=folder, texts=earlier))
+        ear = Ear.of(folder, language, Settings.from_environment())
+        queue = queue.listening(ear.emergencies, ear.name)
+        try:
+            queue = _decided(reviewed, queue, catalog, console, json_=json_)
+        except KeyboardInterrupt:
+            console.print(f"\n{words.stopped}")
+            raise typer.Exit(INTERRUPTED) from None
         added = FILES[kind](folder, language, _additions(queue, kind))
-        _show(queue, kind, added, load_catalog(folder, language), json_=json_)
+        _show(queue, earlier + added, load_catalog(folder, language), json_=json_)
+
+
+def _decided(reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Console, *, json_: bool) -> Queue:
+    """Return the queue with what the curator decides now; each decision is kept at once."""
+    words = review_words(catalog.language)
+    if reviewed.decided is not None:
+        queue = queue.decide(queue.read_sheet(reviewed.decided, catalog.by_id))
+    read_all = True
+    if reviewed.sample is not None:
+        texts = queue.sample(reviewed.sample)
+        queue = decide_one_by_one(queue, texts, catalog, console)
+        acts = [queue.decisions[text.id].act for text in texts if text.id in queue.decisions]
+        read_all = len(acts) == len(texts)
+        console.print(words.say("sampled", read=len(acts), accepted=acts.count("accept")))
+    if reviewed.accept_agreed and read_all:
+        agreed = queue.agreed
+        queue = queue.decide([Decision(id=text.id, act="accept") for text in agreed])
+        if not json_:
+            console.print(words.say("together", texts=len(agreed)))
+    elif reviewed.accept_agreed and not json_:
+        console.print(words.unsampled)
+    if reviewed.sheet is not None:
+        rows = queue.write_sheet(reviewed.sheet)
+        if not json_:
+            console.print(words.say("sheet", file=reviewed.sheet, texts=rows))
+    if not (reviewed.decided or reviewed.sample or reviewed.accept_agreed or reviewed.sheet or json_):
+        queue = decide_one_by_one(queue, queue.waiting, catalog, console)
+    return queue
 
 
 def own_folder(catalog: Path) -> Path:
@@ -91,8 +115,6 @@ def own_folder(catalog: Path) -> Path:
 
 def _work_of(out: Path, folder: Path) -> tuple[str, str]:
     """Return the kind of a work and its language; raise BadData where it is no such work, or of another catalog."""
-    from harness.authoring.workshop import NOTE
-
     try:
         note = load_yaml(out / NOTE)
     except (OSError, ValueError) as error:
@@ -117,36 +139,40 @@ def _additions(queue: Queue, kind: str) -> list[Addition]:
     return found
 
 
-def _show(queue: Queue, kind: str, added: int, catalog: Catalog, *, json_: bool) -> None:
+def _show(queue: Queue, added: int, catalog: Catalog, *, json_: bool) -> None:
+    words = review_words(catalog.language)
     status = _status(catalog)
     counts = queue.counts()
     unanswered = sum(each.pair_id is None for each in catalog.calibration)
+    alarming = [text for text in queue.waiting if text.id in queue.alarming]
     if json_:
-        print_json({"decided": counts, "added": added, "pairs": status, "unanswered": unanswered})
+        heard = {"alarming": {text.id: queue.alarming[text.id] for text in alarming}}
+        print_json({"decided": counts, "added": added, "pairs": status, "unanswered": unanswered, **heard})
         return
     console = plain_console(soft_wrap=True)
-    table = plain_table(
-        f"{catalog.ref} ({catalog.language})", "pair", "variants", "voices", "calibration", "near misses"
-    )
+    table = plain_table(f"{catalog.ref} ({catalog.language})", *words.columns)
     for id_, row in status.items():
         table.add_row(id_, *(str(row[name]) for name in ("variants", "voices", "calibration", "near_misses")))
     console.print(table)
     if unanswered:
-        console.print(f"Calibration questions that no pair answers: {unanswered}.")
-    said = ", ".join(f"{counts[name]} {name}" for name in ("accept", "move", "drop", "waiting") if counts[name])
-    console.print(f"Decisions: {said or 'none'}. New in {catalog.path.parent}: {added}.")
+        console.print(words.say("unanswered", texts=unanswered))
+    said = ", ".join(Template(words.acts[name]).substitute(n=counts[name]) for name in words.acts if counts[name])
+    console.print(words.say("decisions", said=said or words.none, folder=catalog.path.parent, added=added))
+    if alarming:
+        console.print(words.say("alarming", texts=len(alarming)))
     again = f"klartext author review --out {queue.folder} --catalog {catalog.path.parent}"
     draft = f"klartext author variants --catalog {catalog.path.parent} --lang {catalog.language}"
     if counts["waiting"]:
-        console.print(f"Next: {again}")
+        following = again
     elif not catalog.calibration:
-        console.print(f"Next: {draft} --kind calibration --out WORK")
+        following = f"{draft} --kind calibration --out WORK"
     elif not catalog.near_misses:
-        console.print(f"Next: {draft} --kind near-misses --out WORK")
+        following = f"{draft} --kind near-misses --out WORK"
     elif not unanswered:
-        console.print(f"Next: {draft} --kind unanswered --per-pair 5 --out WORK")
+        following = f"{draft} --kind unanswered --per-pair 5 --out WORK"
     else:
-        console.print(f"Next: klartext qa lint {catalog.path.parent}")
+        following = f"klartext qa lint {catalog.path.parent}"
+    console.print(words.say("next", command=following))
 
 
 def _status(catalog: Catalog) -> dict[str, dict[str, Any]]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot import BadData, Pair, friendly_errors, load_catalog
+from bot import BadData, Catalog, Pair, friendly_errors, load_catalog
 from bot.catalog.additions import add_pairs
+from bot.catalog.exam import load_exam
 from harness.commands import options
 from harness.commands.author_review import own_folder
-from harness.commands.author_variants import spoken_of
 from harness.commands.authoring import INCOMPLETE, WorkPath, carry_on
 from harness.console import counted, plain_console
 from harness.files import writing
@@ -51,13 +51,16 @@ def translate(wanted: Translation, out: WorkPath, asking: options.ModelOptions) 
 
     with friendly_errors():
         folder = own_folder(wanted.catalog)
+        if not (folder / f"{wanted.from_}.yaml").is_file():
+            known = ", ".join(sorted(path.stem for path in folder.glob("??.yaml"))) or "none"
+            raise BadData(f"{folder} has no language {wanted.from_!r} (it has {known}). Choose one with `--from`.")
         catalog, texts = load_catalog(folder, wanted.from_), load_texts()
         if wanted.to == wanted.from_:
             raise BadData(f"`--from {wanted.from_} --to {wanted.to}` is the same language. Give another `--to`.")
         texts.of(wanted.from_), texts.of(wanted.to)
         pairs = [catalog.pair(id_) for id_ in options.read_list(wanted.pairs)] if wanted.pairs else list(catalog.pairs)
         accepted = {catalog.pair(id_).id for id_ in options.read_list(wanted.accept)} if wanted.accept else set()
-        translating = Translating(texts, catalog, wanted.to, spoken_of(catalog, "about $name"))
+        translating = Translating(texts, catalog, wanted.to, _in_english(catalog, texts.of(wanted.from_).name))
         said = [(pair.id, pair.question, pair.short_answer, pair.answer, pair.easy_answer) for pair in pairs]
         identity = {
             "work": "translation",
@@ -65,6 +68,7 @@ def translate(wanted: Translation, out: WorkPath, asking: options.ModelOptions) 
             "from": wanted.from_,
             "to": wanted.to,
             "pairs": ", ".join(pair.id for pair in pairs),
+            "exam": translating.about,
             "texts": hashlib.sha256(repr(said).encode()).hexdigest()[:16],
             "prompts": texts.hash,
         }
@@ -87,6 +91,16 @@ def translate(wanted: Translation, out: WorkPath, asking: options.ModelOptions) 
         console.print(f"Next: klartext qa lint {folder}")
         if not ready:
             raise typer.Exit(INCOMPLETE)
+
+
+def _in_english(catalog: Catalog, language: str) -> str:
+    """Return how an English prompt speaks of a catalog's exam."""
+    exam = load_exam(catalog.path.parent)
+    phrases = exam.phrases if exam is not None else {}
+    if said := phrases.get("en", {}).get("about"):
+        return said
+    own = phrases.get(catalog.language, {}).get("about")
+    return f'of patients; in {language} one speaks of questions "{own}"' if own else f'of patients ("{catalog.name}")'
 
 
 def _write_page(path: Path, waiting: Sequence[Translated]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from string import Template
@@ -15,7 +16,7 @@ from bot import BadData, Catalog, Settings, data_folder, friendly_errors, load_c
 from bot.catalog.exam import load_exam
 from harness.commands import options
 from harness.commands.authoring import carry_on
-from harness.console import counted, money, plain_console, print_json, progress_bar
+from harness.console import counted, money, plain_console, plain_table, print_json, progress_bar
 from harness.llm.batch_files import read_answers
 from harness.llm.work_folder import WorkFolder
 
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from harness.authoring.variants.asking import Kind
     from harness.authoring.variants.making import Drafting, Made
     from harness.authoring.variants.queue import Queue
+    from harness.authoring.variants.sifting import PersonalIn
 
 LANGUAGES_WITH_NAMES = ("de", "en")  # of which there are lists of names
+PERSONAL = frozenset({"email", "web", "phone", "number"})  # kinds of `bot.curation.patterns`
+DATE_WITH_YEAR = re.compile(r"\b(?:19|20)\d\d\b|\d[./-]\s?\d{1,2}[./-]\s?\d\d\b")
 HALVES: Mapping[str, int] = {"near-misses": 0, "unanswered": 1}  # which half of the voices writes, unless named
 FEWEST_TO_TELL, HALF = 20, 0.5  # of a voice's texts: below, the blind check says nothing of it or much
 
@@ -73,14 +77,22 @@ class DraftSource:
             neighbours_of,
         )
         from harness.authoring.variants.making import Drafting
-        from harness.authoring.variants.voices import load_voices
+        from harness.authoring.variants.voices import load_voices, voices_file
         from harness.patients.vignettes import load_folder, load_vignettes
 
         texts = load_texts(self.lang)
-        names = options.ids_of(self.voices) if self.voices else ()
+        names = options.ids_of(self.voices) if self.voices is not None else ()
+        if self.voices is not None and not names:
+            raise BadData("`--voices` names no voice. Leave it out for all of them, or name some.")
         voices = load_voices(self.lang, PURPOSES[kind], file=self.voices_file, names=names)
         if not names and kind in HALVES:  # what is learned from, and what tests it, are by different voices
-            voices = voices[HALVES[kind] :: 2] or voices
+            if len(voices) < len(HALVES):
+                raise BadData(
+                    f"{self.voices_file or voices_file(self.lang)} has {counted(len(voices), 'voice')} for "
+                    "calibration; near misses, which the assistant learns from, and `unanswered`, which tests it, are "
+                    "by different ones. Give two or more of its voices `for: calibration`, or name one with `--voices`."
+                )
+            voices = voices[HALVES[kind] :: 2]
         pairs = [catalog.pair(id_) for id_ in options.read_list(self.pairs)] if self.pairs else catalog.pairs
         patients: list[Patient] = []
         if kind in BY_PATIENT:
@@ -119,6 +131,10 @@ class DraftWork:
     enough: Annotated[
         bool, typer.Option("--enough", help="Say whether more variants are worth it (trains four times).")
     ] = False
+    curve: Annotated[
+        bool,
+        typer.Option("--curve", help="Accuracy with 0, 5, 10, … all variants a pair, asked by `--voices` (held out)."),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +162,18 @@ def near_misses(
     source: DraftSource, work: NearMissWork, asking: options.ModelOptions, json_: options.Json = False
 ) -> None:
     """Have other voices write what sounds like a pair's question and no pair answers; as `variants` otherwise."""
+    with friendly_errors():
+        if work.kind not in HALVES:
+            raise BadData(
+                f"`author near-misses` writes {' or '.join(HALVES)}. Use `author variants --kind {work.kind}`."
+            )
     _draft(source, work, asking, json_=json_)
 
 
 def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *, json_: bool) -> None:
-    from bot.curation.people import people_finder
     from harness.authoring.variants.queue import Queue, write_queue
     from harness.authoring.variants.sifting import Sieve
-    from harness.authoring.variants.taken import taken_of
+    from harness.authoring.variants.taken import taken_of, texts_to_keep_out
     from harness.authoring.workshop import NOTE, Workshop
     from harness.commands.making import detector_of
 
@@ -162,21 +182,28 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
         if work.enough:
             _show_enough(catalog, source.encoder, json_=json_)
             return
+        if work.curve:
+            names = options.ids_of(source.voices) if source.voices else ()
+            _show_curve(catalog, source.encoder, names, json_=json_)
+            return
         drafting = source.drafting(work.kind, catalog)
         if work.plan:
             _show_plan(drafting, asking, json_=json_)
             return
         if work.out is None:
             raise BadData("Say where the work shall lie: `--out FOLDER`; or see what it takes with `--plan`.")
+        kept_out = {name: texts_to_keep_out(name) for name in work.keep_out or ()}
+        for name, texts in kept_out.items() if not json_ else ():
+            print(f"Kept out: {counted(len(texts), 'text')} of {name}.")
         identity = drafting.identity(source.encoder)
         folder = WorkFolder.claim(work.out, identity, note=NOTE)
         sieve = Sieve(
             language=source.lang,
             detector=detector_of(catalog.path.parent),
             mixing=frozenset(voice.id for voice in drafting.voices if voice.mixed_with),
-            names_in=people_finder(source.lang).find if source.lang in LANGUAGES_WITH_NAMES else None,
+            personal_in=_personal_in(source.lang),
             examples=drafting.prompting.texts.examples,
-            taken=taken_of(folder.path, catalog, work.keep_out or ()),
+            taken=taken_of(folder.path, catalog, kept_out),
         )
         if asking.allow_short and not asking.live:
             drafting = drafting.without_unanswered({**folder.answers(), **read_answers(asking.answers or [])})
@@ -190,6 +217,26 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
         if skipped and not json_:
             print(f"Done without {counted(skipped, 'prompt')} that nobody answered.")
         _show_made(made, Queue.of(work.out), catalog, json_=json_)
+
+
+def _personal_in(language: str) -> PersonalIn:
+    """Return what finds names, numbers, dates of birth and addresses; names only where there are lists of names."""
+    from bot.curation.patterns import spans
+    from bot.curation.people import people_finder
+
+    known = language if language in LANGUAGES_WITH_NAMES else "en"
+    finder = people_finder(language) if language in LANGUAGES_WITH_NAMES else None
+
+    def personal_in(text: str) -> list[str]:
+        # A day without a year tells of nobody: "my appointment is on the 3rd of June".
+        kinds = [
+            kind
+            for kind, start, end in spans(text, known)
+            if kind in PERSONAL or (kind == "date" and DATE_WITH_YEAR.search(text[start:end]))
+        ]
+        return [*kinds, *("name" for _ in (finder.find(text) if finder is not None else ()))]
+
+    return personal_in
 
 
 def _show_made(made: Made, queue: Queue, catalog: Catalog, *, json_: bool) -> None:
@@ -233,6 +280,25 @@ def _show_enough(catalog: Catalog, encoder: str, *, json_: bool) -> None:
         console.print("More voices are worth more than more texts of the same: add some with `--voices-file`.")
 
 
+def _show_curve(catalog: Catalog, encoder: str, names: Sequence[str], *, json_: bool) -> None:
+    from harness.measuring.enough import SIZES, curve
+
+    with progress_bar("trainings", len(SIZES) + 1) as advance:
+        found = curve(catalog, make_encoder(encoder, Settings.from_environment()), names, advance)
+    if json_:
+        points = [{"variants": round(variants, 1), "top1": top1} for variants, top1 in found.points]
+        print_json({"held_out": found.held_out, "asked": found.asked, "points": points})
+        return
+    console = plain_console(soft_wrap=True)
+    table = plain_table(f"{catalog.ref} ({catalog.language})", "variants a pair", "first candidate right")
+    for variants, top1 in found.points:
+        table.add_row(f"{variants:.0f}", f"{top1:.3f}")
+    console.print(table)
+    console.print(
+        f"Asked: {counted(found.asked, 'question')} by {', '.join(found.held_out)}; the last line: all others."
+    )
+
+
 def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool) -> None:
     from harness.authoring.variants.plan import load_curve, planned
     from harness.llm.prices import load_prices
@@ -247,7 +313,7 @@ def _show_plan(drafting: Drafting, asking: options.ModelOptions, *, json_: bool)
         price=prices.of(model),
     )
     have = sum(len(pair.variants) for pair in drafting.pairs) / max(1, len(drafting.pairs))
-    expected = {have: curve.at(have), have + plan.a_pair: curve.at(have + plan.a_pair)}
+    expected = {round(size, 1): curve.at(size) for size in (have, have + plan.a_pair)}
     if json_:
         print_json({**plan.as_json(), "model": model, "currency": prices.currency, "expected": expected})
         return

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from bot import Settings, UserFixable
-from harness.console import counted, plain_console
+from harness.console import counted, plain_console, printable
 from harness.files import writing
+from harness.llm.batch_files import answers_not_used
+from harness.llm.chat_folder import write_chat
 from harness.patients.prompts import AGAIN
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 INCOMPLETE = 1  # exit code
+MOST_TOLD = 10  # answers that are not used, one by one
 WorkPath = Annotated[
     Path, typer.Option("--out", help="Folder of this work; given again, it is gone on with.", metavar="FOLDER")
 ]
@@ -94,7 +97,9 @@ def carry_on(workshop: Workshop[T], asking: ModelOptions, words: Words = OURS) -
     words.require_allowed(asking)
     asking = words.keep_closed(folder.path, asking)
     if not asking.live:
+        left = answers_not_used(asking.answers or (), folder.answers())
         advanced = workshop.go_on(asking.answers or ())
+        _tell_not_used(left)
         words.require_no_file(folder.path, len(advanced.waiting))
     else:
         from harness.generation.answering import Asking  # openai and the store are slow to import
@@ -110,8 +115,11 @@ def carry_on(workshop: Workshop[T], asking: ModelOptions, words: Words = OURS) -
             model.tell()
     marked = words.patients
     folder.leave(advanced.waiting, model=asking.written_for, temperature=asking.temperature, patient_text=marked)
+    chat = asking.chat_folder
     if asking.prompts is not None:
         asking.write(advanced.waiting, patient_text=marked)
+    elif chat is not None and not marked:
+        write_chat(advanced.waiting, chat)  # what is asked next, beside what was answered
     console = plain_console(soft_wrap=True)
     for id_, reason in advanced.unusable.items():
         console.print(f"No answer to {id_} could be used: {reason}.")
@@ -122,7 +130,24 @@ def carry_on(workshop: Workshop[T], asking: ModelOptions, words: Words = OURS) -
         console.print(f"The answer to {first} could not be used: {reason}; asked again as {id_}.")
     if advanced.waiting:
         waiting = asking.prompts or folder.prompts_file
+        if chat is not None:
+            console.print(
+                f"{counted(len(advanced.waiting), 'prompt')} to answer in {chat}. Paste each into a chat, and"
+            )
+            console.print(f"its answer into the file beside it; then the same command with `--answers {chat}`.")
+            raise typer.Exit(INCOMPLETE)
         console.print(f"{counted(len(advanced.waiting), 'prompt')} in {waiting}. Have them answered, and give the")
         console.print("answers to the same command with `--answers FILE`; or ask a model with `--model NAME`.")
         raise typer.Exit(INCOMPLETE)
     return advanced
+
+
+def _tell_not_used(left: Sequence[str]) -> None:
+    """Say which lines of files of answers answer nothing, and why."""
+    console = plain_console(soft_wrap=True)
+    if left:
+        console.print(f"{counted(len(left), 'answer')} not used:")
+    for line in left[:MOST_TOLD]:
+        console.print(f"  {printable(line)}")
+    if len(left) > MOST_TOLD:
+        console.print(f"  and {len(left) - MOST_TOLD} more")

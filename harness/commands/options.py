@@ -18,6 +18,7 @@ import typer
 from bot import BadData, Catalog, data_folder, load_catalog, locate
 from harness.console import counted
 from harness.llm.batch_files import PATIENT_TEXT, Exported, write_requests
+from harness.llm.chat_folder import is_chat_folder, write_chat
 from harness.llm.contract import ModelCall
 from harness.patients.prompts import Prompt, SuiteSize, build_prompts
 from harness.patients.vignettes import load_vignettes
@@ -145,11 +146,17 @@ class ModelOptions:
     ] = None
     prompts: Annotated[
         Path | None,
-        typer.Option("--prompts", help="Write the prompts (OpenAI Batch JSONL), ask nobody.", metavar="FILE"),
+        typer.Option(
+            "--prompts",
+            help="Write the prompts, ask nobody: OpenAI Batch JSONL, or a folder of texts for a chat window.",
+            metavar="FILE|FOLDER",
+        ),
     ] = None
     answers: Annotated[
         list[Path] | None,
-        typer.Option("--answers", help="Read answers to them (Batch output); repeatable.", metavar="FILE"),
+        typer.Option(
+            "--answers", help="Read answers to them (Batch output, or that folder); repeatable.", metavar="FILE|FOLDER"
+        ),
     ] = None
     temperature: Annotated[
         float | None, typer.Option("--temperature", min=0, max=2, help="Sampling temperature; default: left open.")
@@ -191,6 +198,12 @@ class ModelOptions:
         return not self.by_file and self.model is not None
 
     @property
+    def chat_folder(self) -> Path | None:
+        """The folder of texts for a chat window that prompts go to; where answers came from one, that is it."""
+        named = [self.prompts] if self.prompts is not None and is_chat_folder(self.prompts) else []
+        return next((path for path in (*named, *(self.answers or ())) if path in named or path.is_dir()), None)
+
+    @property
     def written_for(self) -> str:
         """The model that written requests name."""
         return self.model or "gpt-4o"
@@ -199,6 +212,14 @@ class ModelOptions:
         """Write prompts to `--prompts`, marked where they may hold patients' words; return what to tell the user."""
         if self.prompts is None:
             raise ValueError("there is no file to write to")
+        if (folder := self.chat_folder) is not None:
+            if patient_text:
+                raise BadData(
+                    f"These prompts may hold a patient's words: no folder for a chat window is made of them. Give "
+                    f"`--prompts` a file, {folder}.jsonl."
+                )
+            write_chat(prompts, folder)
+            return f"{counted(len(prompts), 'prompt')} in {folder}"
         more = {"max_tokens": self.max_tokens, **(PATIENT_TEXT if patient_text else {})}
         write_requests(prompts, self.prompts, model=self.written_for, temperature=self.temperature, more=more)
         return f"{counted(len(prompts), 'prompt')} in {self.prompts}"

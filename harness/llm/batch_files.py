@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 
 from bot import BadData
 from harness.files import as_lines, replace_private_text, unreadable, writing
+from harness.llm.chat_folder import MODEL, pasted_answers
 from harness.llm.contract import Message, Usage, usage_of
 
 MAX_REQUESTS = 50_000  # per batch
@@ -54,22 +55,69 @@ def read_answers(files: Sequence[Path]) -> dict[str, ModelAnswer]:
 
 
 def answers_in(file: Path) -> Iterator[ModelAnswer]:
-    """Yield every answer of a Batch output file, one line at a time; raise BadData as `read_answers` does."""
+    """Yield every answer of a Batch output file, one line at a time, or of a folder that texts were pasted into.
+
+    Raises:
+        BadData: As `read_answers`.
+    """
+    return (answer for _, answer in _placed_answers(file))
+
+
+def answers_not_used(files: Sequence[Path], kept: Mapping[str, ModelAnswer]) -> list[str]:
+    """Return where files hold what answers nothing, and why, one line each; `kept`: what was answered before.
+
+    Raises:
+        BadData: As `read_answers`.
+    """
+    found: list[str] = []
+    first = {id_: answer.content for id_, answer in kept.items() if not answer.problem}
+    for file in files:
+        for place, answer in _placed_answers(file):
+            if answer.problem:
+                found.append(f"{place}: {answer.custom_id}: {answer.problem}")
+            elif first.setdefault(answer.custom_id, answer.content) != answer.content:
+                found.append(f"{place}: {answer.custom_id} was answered before, in another way; the first counts")
+    return found
+
+
+def as_answer_line(custom_id: str, content: str, model: str) -> str:
+    """Return an answer in the short form that stands for a line of a Batch output file."""
+    return json.dumps({"custom_id": custom_id, "content": content, "model": model}, ensure_ascii=False)
+
+
+def _placed_answers(file: Path) -> Iterator[tuple[str, ModelAnswer]]:
+    """Yield each answer and where it stands."""
+    if file.is_dir():
+        for path, custom_id, content in pasted_answers(file):
+            yield str(path), ModelAnswer(custom_id, content, MODEL, "")
+        return
     try:
-        with file.open(encoding="utf-8", newline="\n") as lines:  # JSON may hold other separators of lines
+        with file.open(encoding="utf-8-sig", newline="\n") as lines:  # JSON may hold other separators of lines
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _answer(line, file, number)
+                    yield f"{file}:{number}", _answer(line, file, number)
     except (OSError, UnicodeDecodeError) as error:
         raise BadData(f"{file} cannot be read ({unreadable(error)}). Give Batch output files (JSONL).") from error
 
 
 def _answer(line: str, file: Path, number: int) -> ModelAnswer:
+    said = ""
     try:
-        record: dict[str, Any] = json.loads(line)
-        custom_id = str(record["custom_id"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadData(f"{file}:{number} is no line of a Batch output file. Give the answers to the prompts.") from error
+        record = json.loads(line)
+        if not isinstance(record, dict):
+            said = f"it is {_NO_OBJECT.get(type(record), 'no object')}"
+        elif not isinstance(record.get("custom_id"), str | int):
+            said = "it has no `custom_id`"
+    except ValueError:
+        said = "it is no JSON" if not line.lstrip().startswith("{") else "it is JSON that does not end on this line"
+    if said:
+        raise BadData(
+            f"{file}:{number} is no line of a Batch output file: {said}. Each answer is one line, "
+            '{"custom_id": "…", "content": "…"} or as the Batch API writes it (docs/tutorials/next-exam.md).'
+        )
+    custom_id = str(record["custom_id"])
+    if isinstance(record.get("content"), str) and "response" not in record and not record.get("error"):
+        return ModelAnswer(custom_id, record["content"], str(record.get("model") or ""), "")
     response = _mapping(record.get("response"))
     body = _mapping(response.get("body"))
     status = response.get("status_code", 0)
@@ -85,6 +133,9 @@ def _answer(line: str, file: Path, number: int) -> ModelAnswer:
     cut = choice.get("finish_reason") == "length"
     key, usage = str(record.get("key") or ""), _mapping(body.get("usage"))
     return ModelAnswer(custom_id, str(content), model, "", cut, key, usage)
+
+
+_NO_OBJECT = {list: "a list", str: "a text", int: "a number", float: "a number"}
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot import BadData
 from harness.files import append_durably, cut_unfinished, numbered_lines, private_opener, replace_private_text, writing
-from harness.llm.batch_files import PATIENT_TEXT, Exported, ModelAnswer, read_answers, write_requests
+from harness.llm.batch_files import (
+    PATIENT_TEXT,
+    Exported,
+    ModelAnswer,
+    as_answer_line,
+    read_answers,
+    write_requests,
+)
+from harness.llm.chat_folder import MODEL, pasted_answers
 
 PERHAPS_PATIENTS = frozenset({"question"})  # what of a work no error says: nobody knows whose words it is
 LONGEST_TOLD = 80  # characters of what differs between two works
+_HASH = re.compile(r"[0-9a-f]{16,}")
 ANSWERS, PROMPTS = "answers.jsonl", "prompts.jsonl"
 # What may lie in a folder before work begins in it: whose it is.
 BEFORE = frozenset({"conversations.json", "sent.json"})
@@ -99,7 +109,7 @@ class WorkFolder:
         ):
             cut_unfinished(stream)
         have = {key for key, answer in self.answers().items() if not answer.problem}
-        lines = [line.strip() for file in files for _, line in numbered_lines(file)]
+        lines = [line for file in files for line in _answer_lines(file)]
         fresh = [line for line in lines if str(json.loads(line)["custom_id"]) not in have]
         with open(self.answers_file, "ab", opener=private_opener) as stream:
             append_durably(stream, "".join(f"{line}\n" for line in fresh).encode())
@@ -116,6 +126,13 @@ class WorkFolder:
         write_requests(waiting, self.prompts_file, model=model, temperature=temperature, more=more)
 
 
+def _answer_lines(file: Path) -> list[str]:
+    """Return the answers of a file as lines, or those that were pasted into a folder."""
+    if file.is_dir():
+        return [as_answer_line(id_, text, MODEL) for _, id_, text in pasted_answers(file)]
+    return [line.strip() for _, line in numbered_lines(file)]
+
+
 def _other(before: object, now: Mapping[str, str]) -> str:
     """Return what differs between the work of a folder and this, in words, on one line and not endless."""
     if not isinstance(before, dict):
@@ -123,7 +140,10 @@ def _other(before: object, now: Mapping[str, str]) -> str:
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     told = {name: _hash if name in PERHAPS_PATIENTS else _short for name in names}
     return "; ".join(
-        f"{name} there: {tell(before.get(name))}, now: {tell(now.get(name))}" for name, tell in told.items()
+        f"{name} are not those of then"  # a hash tells people nothing
+        if name not in PERHAPS_PATIENTS and all(_HASH.fullmatch(str(each.get(name))) for each in (before, now))
+        else f"{name} there: {tell(before.get(name))}, now: {tell(now.get(name))}"
+        for name, tell in told.items()
     )
 
 

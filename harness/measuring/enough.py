@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
@@ -18,6 +18,7 @@ MORE = 10  # variants a pair
 WORTH = 0.005  # of questions: below, more variants are not worth their costs
 FEWEST_VOICES = 3
 TRAININGS = 2 * DRAWS
+SIZES = (0, 5, 10, 25, 50, 100)  # variants a pair on the curve, before all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +74,51 @@ def enough(catalog: Catalog, encoder: Encoder, progress: Callable[[], None] = la
             progress()
             asked += len(questions)
     return Enough(fmean(sizes), fmean(now), fmean(half), asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What held-out voices say at some sizes.
+
+    Attributes:
+        held_out: The voices that asked.
+        asked: Questions.
+        points: Variants a pair, on average, and the share of questions whose first candidate is right; all come last.
+    """
+
+    held_out: tuple[str, ...]
+    asked: int
+    points: tuple[tuple[float, float], ...]
+
+
+def curve(
+    catalog: Catalog, encoder: Encoder, names: Sequence[str] = (), progress: Callable[[], None] = lambda: None
+) -> Curve:
+    """Train without some voices on 0, 5, 10, … and all variants a pair of the others, and ask what those wrote.
+
+    `names`: the voices that are held out; every fourth where none is named. Sizes that no pair reaches are left out.
+
+    Raises:
+        BadData: A voice wrote nothing in this catalog, or too few are left to learn from.
+    """
+    voices = authors_of(catalog)
+    unseen = frozenset(names or voices[::GROUPS])
+    if strange := sorted(unseen - set(voices)):
+        known = ", ".join(voices) or "none"
+        raise BadData(f"No variant of {catalog.ref} ({catalog.language}) is by {strange[0]!r}; voices: {known}.")
+    if not unseen or unseen == set(voices):
+        raise BadData(
+            f"The variants of {catalog.ref} ({catalog.language}) are by {len(voices)} voices: some must be held out, "
+            "and some stay. Run `klartext author variants` with more voices."
+        )
+    questions = unseen_questions(catalog, unseen)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
+        smaller = Smaller(catalog, encoder, Path(work))
+        orders = smaller.orders(unseen, 0)
+        most = max(len(order) for order in orders.values())
+        points = []
+        for size in (*(size for size in SIZES if size < most), None):
+            mean = fmean(len(order[:size]) for order in orders.values())
+            points.append((mean, smaller.top1(smaller.trained(orders, size), questions)))
+            progress()
+    return Curve(tuple(sorted(unseen)), len(questions), tuple(points))

@@ -119,7 +119,7 @@ def locate_documents(documents: str | Path) -> Path:
             return folder
     shipped = sorted(each.name for each in data_folder("vignettes").joinpath(*SAMPLES).iterdir() if each.is_dir())
     raise BadData(
-        f"There is no folder {str(documents)!r}. Give `--documents` a folder of PDF, DOCX, HTML or Markdown files; "
+        f"There is no folder {str(documents)!r}. Give a folder of PDF, DOCX, HTML or Markdown files; "
         f"shipped as a sample: {', '.join(shipped)}."
     )
 
@@ -139,13 +139,11 @@ def read_documents(folder: Path) -> Collection:
     if not known:
         why = "".join(f"; {name}: {why}" for name, why in list(left_out.items())[:1])
         raise BadData(
-            f"{folder} holds no document ({len(paths)} files, none ends in {kinds}{why}). Give `--documents` the "
+            f"{folder} holds no document ({len(paths)} files, none ends in {kinds}{why}). Give the "
             "folder of your leaflets and SOPs."
         )
     if len(known) > MOST_FILES:
-        raise BadData(
-            f"{folder} holds {len(known)} documents, and {MOST_FILES} are the most. Give `--documents` a smaller one."
-        )
+        raise BadData(f"{folder} holds {len(known)} documents, and {MOST_FILES} are the most. Give a smaller one.")
     found: list[Document] = []
     others = [each for each in paths if each not in known]
     left_out |= {_name(each, folder): f"it does not end in {kinds}" for each in others}

@@ -33,12 +33,15 @@ T = TypeVar("T")
 
 
 class EvidenceTexts(Record):
-    """What a model is asked, in one language."""
+    """What a model is asked, in one language; `role` and `role_of` say who expands a question (``$role``)."""
 
     language: str = Field(min_length=1)
     yes_word: str
     no_word: str
     rewrite: str
+    role: str
+    role_of: str
+    unnamed: str
     expand: str
     relevance: str
     usefulness: str
@@ -157,12 +160,14 @@ class Drafter:
         retriever: Over the passages of the documents.
         glossary: For what no model rewrites.
         titles: Title of each document, by name.
+        about: How the exam is spoken of ("about MRI scans"); None: of radiology.
     """
 
     texts: EvidenceTexts
     retriever: Retriever
     glossary: Glossary
     titles: Mapping[str, str]
+    about: str | None = None
 
     def draft(self, plan: Plan) -> Work[Evidence]:
         """Draft the answer to a question."""
@@ -279,7 +284,8 @@ class Drafter:
         return (yield from ask(prompts.ask("closed", self._fill("closed", plan), read_closed))) or ""
 
     def _fill(self, name: str, plan: Plan, listed: str = "") -> str:
-        words = {"question": plan.question, "listed": listed, "language": self.texts.language}
+        role = self.texts.role if self.about is None else Template(self.texts.role_of).substitute(about=self.about)
+        words = {"question": plan.question, "listed": listed, "language": self.texts.language, "role": role}
         return Template(getattr(self.texts, name)).substitute(words)
 
     def _shown(self, passage: Passage, text: str) -> str:

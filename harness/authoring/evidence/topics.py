@@ -12,7 +12,7 @@ from string import Template
 from bot import BadData, data_folder
 from harness.authoring.evidence.drafting import Drafter, Evidence, Plan
 from harness.authoring.working import Ask, Unusable, Work, ask, prefixed, together
-from harness.files import Record, read_record, unreadable
+from harness.files import Record, decoded, read_record, unreadable
 from harness.llm.scores import json_objects
 
 ID = re.compile(r"[a-z0-9][a-z0-9_.-]*")
@@ -48,13 +48,15 @@ class Topic:
 
 
 def read_topics(path: Path, language: str) -> list[Topic]:
-    """Read a table with tabs between: `id`, `question` (or `question_<lang>`, `frage_<lang>`), and `scope`.
+    """Read a table: `id`, `question` (or `question_<lang>`, `frage_<lang>`), and `scope`; tabs, or as Excel saves it.
 
     Raises:
         BadData: It cannot be read, lacks a column, or a row has no id or question, or an id comes twice.
     """
     try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines(), delimiter="\t"))
+        lines = decoded(path.read_bytes()).splitlines()
+        delimiter = max("\t;,", key="".join(lines[:1]).count)
+        rows = list(csv.DictReader(lines, delimiter=delimiter))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = unreadable(error) if not isinstance(error, csv.Error) else "it is no table"
         raise BadData(f"{path} cannot be read ({why}). Give a table with tabs: id, question, scope.") from error

@@ -167,13 +167,13 @@ class Prompting:
     def _read_drafts(self, answer: str, voice: Voice, pair: Pair, patient: Patient | None) -> list[Draft]:
         found = []
         for entry in _entries(answer, "texts"):
-            said = {"text": entry} if isinstance(entry, str) else entry
-            text = " ".join(plain_text(str(said.get("text") or "")).split())
-            facet = str(said.get("facet") or "")
-            if text:
-                known = facet if facet in pair.facets else None
-                found.append(Draft(text, pair.id, voice.id, known, patient.id if patient else ""))
-        if not found:
+            said = {"text": entry} if isinstance(entry, str) else entry if isinstance(entry, dict) else {}
+            written, facet = said.get("text"), str(said.get("facet") or "")
+            text = " ".join(plain_text(written).split()) if isinstance(written, str) else ""
+            known = facet if facet in pair.facets else None
+            # What is none is counted among the rejected.
+            found.append(Draft(text, pair.id, voice.id, known, patient.id if patient else ""))
+        if not any(each.text for each in found):
             raise Unusable('it holds no list of {"facet": …, "text": …}')
         return found
 
@@ -217,7 +217,7 @@ def _entries(answer: str, name: str) -> Iterator[Any]:
             continue
         if isinstance(document, dict):
             document = document.get(name)
-        if isinstance(document, list) and document and all(isinstance(each, dict | str) for each in document):
+        if isinstance(document, list) and any(isinstance(each, dict | str) for each in document):
             yield from document
             return
 

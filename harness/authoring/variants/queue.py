@@ -6,12 +6,13 @@ import csv
 import io
 import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
 from bot import BadData
+from harness.authoring.filled import read_form_rows
 from harness.files import (
     Record,
     append_durably,
@@ -19,7 +20,6 @@ from harness.files import (
     private_opener,
     read_lines,
     replace_text,
-    unreadable,
     writing,
 )
 from harness.labelling.exchange import formula_safe
@@ -35,8 +35,9 @@ MEANING: Mapping[Verdict, str] = {
 }
 Act = Literal["accept", "move", "drop", "wait"]  # wait: a decision is taken back
 ACTS: tuple[Act, ...] = ("accept", "move", "drop")
-QUEUE, DECISIONS = "queue.jsonl", "decisions.jsonl"
-COLUMNS = ("id", "decision", "pair", "check", "answered_by", "facet", "voice", "stratum", "text")
+QUEUE, DECISIONS, HEARD = "queue.jsonl", "decisions.jsonl", "heard.jsonl"
+COLUMNS = ("id", "decision", "pair", "proposal", "check", "answered_by", "facet", "voice", "stratum", "text")
+READ = ("id", "decision", "pair", "text")  # of those, what is taken from a table
 TEXT = "t"  # before the id in a table: a spreadsheet takes digits with an e among them for a number
 BOM = "\ufeff"  # spreadsheets take a file without it for another encoding
 
@@ -69,6 +70,14 @@ class Decision(Record):
     pair: str = ""  # where it is moved to
 
 
+class Heard(Record):
+    """What the alarm hears in a text; empty: nothing."""
+
+    id: str
+    ear: str
+    sign: str
+
+
 @dataclass(frozen=True, slots=True)
 class Decided:
     """A text that is accepted, for the pair that it was accepted for, and whether a curator moved it there."""
@@ -86,11 +95,14 @@ class Queue:
         folder: Of the work.
         texts: In their order.
         decisions: By the id of the text.
+        alarming: The sign of an emergency that the alarm hears in a text, by its id: such a text is accepted by itself,
+            never together with others.
     """
 
     folder: Path
     texts: Sequence[Queued]
     decisions: Mapping[str, Decision]
+    alarming: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path) -> Queue:
@@ -122,6 +134,23 @@ class Queue:
                 found.append(Decided(text, decision.pair or text.pair, decision.act == "move"))
         return found
 
+    def listening(self, emergencies: Callable[[Sequence[str]], Sequence[str]], ear: str) -> Queue:
+        """Return the queue with what the alarm hears in the texts that wait; what it heard once is kept beside.
+
+        `emergencies` says for each text what it is heard as; `ear` is a name for all that this depends on.
+        """
+        file = self.folder / HEARD
+        kept = read_lines(file, Heard, ": is no note of the alarm ({reason}). Remove it.") if file.is_file() else []
+        known = {each.id: each.sign for each in kept if each.ear == ear}
+        new = [text for text in self.waiting if text.id not in known]
+        signs = emergencies([text.text for text in new])
+        noted = [Heard(id=text.id, ear=ear, sign=sign) for text, sign in zip(new, signs, strict=True)]
+        if noted:
+            with writing(file, "Choose another `--out`."), open(file, "ab", opener=private_opener) as stream:
+                append_durably(stream, as_lines(each.model_dump() for each in noted).encode())
+        known |= {each.id: each.sign for each in noted}
+        return replace(self, alarming={id_: sign for id_, sign in known.items() if sign})
+
     def counts(self) -> Counter[str]:
         """Return how many texts have each decision, and how many wait."""
         return Counter(self.decisions[text.id].act if text.id in self.decisions else "waiting" for text in self.texts)
@@ -131,19 +160,23 @@ class Queue:
         file = self.folder / DECISIONS
         with writing(file, "Choose another `--out`."), open(file, "ab", opener=private_opener) as stream:
             append_durably(stream, as_lines(each.model_dump() for each in decisions).encode())
-        return Queue(self.folder, self.texts, _standing([*self.decisions.values(), *decisions]))
+        return replace(self, decisions=_standing([*self.decisions.values(), *decisions]))
 
-    def agreed(self) -> list[Decision]:
-        """Return the decision to accept what waits and the check agreed with."""
-        return [Decision(id=text.id, act="accept") for text in self.waiting if text.verdict == "agreed"]
+    @property
+    def agreed(self) -> list[Queued]:
+        """What waits, the check agreed with, and the alarm hears nothing in: what may be accepted together."""
+        return [text for text in self.waiting if text.verdict == "agreed" and text.id not in self.alarming]
 
     def sample(self, number: int) -> list[Queued]:
-        """Return some of what waits and the check agreed with, always the same ones, to see how good its word is."""
-        agreed = sorted((text for text in self.waiting if text.verdict == "agreed"), key=lambda text: text.id)
+        """Return some of what may be accepted together, always the same ones, to see how good the check's word is."""
+        agreed = sorted(self.agreed, key=lambda text: text.id)
         return random.Random(number).sample(agreed, min(number, len(agreed)))
 
     def write_sheet(self, path: Path) -> int:
-        """Write what waits as a table for a spreadsheet; `decision` is suggested only where the check agreed.
+        """Write what waits as a table for a spreadsheet, but for what has to be decided on one by one.
+
+        No row is decided: what the check agrees with has a proposal beside, so that a table that nobody has read
+        changes nothing.
 
         Raises:
             BadData: It is no CSV file's name, is there already, or cannot be written.
@@ -155,11 +188,13 @@ class Queue:
         stream = io.StringIO()
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\r\n")
         writer.writeheader()
-        for text in self.waiting:
+        listed = [text for text in self.waiting if text.id not in self.alarming]
+        for text in listed:
             row = {
                 "id": f"{TEXT}{text.id}",
-                "decision": "accept" if text.verdict == "agreed" else "",
+                "decision": "",
                 "pair": text.pair,
+                "proposal": "accept" if text.verdict == "agreed" else "",
                 "check": text.verdict,
                 "answered_by": " ".join(text.answered_by),
                 "facet": text.facet or "",
@@ -170,46 +205,60 @@ class Queue:
             writer.writerow({name: formula_safe(value) for name, value in row.items()})
         with writing(path, "Choose another file with `--sheet`."):
             path.write_text(BOM + stream.getvalue(), encoding="utf-8", newline="")
-        return len(self.waiting)
+        return len(listed)
 
     def read_sheet(self, path: Path, pairs: Collection[str]) -> list[Decision]:
         """Read the decisions of a table; rows without one wait on. A changed `pair` moves the text there.
 
         Raises:
-            BadData: It is no such table, or a row names a text, decision or pair that there is not.
+            BadData: It is no such table, or a row names a text, decision or pair that there is not, says anything of a
+                text that another row decides on, changed a text, or accepts what has to be decided on one by one.
         """
         known = {text.id: text for text in self.texts}
-        try:
-            raw = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            said = f"{path} cannot be read ({unreadable(error)}). Save it as CSV in UTF-8."
-            raise BadData(said) from error
-        head = raw.split("\n", 1)[0]
-        rows = csv.DictReader(io.StringIO(raw), delimiter=";" if head.count(";") > head.count(",") else ",")
-        if not {"id", "decision", "pair"} <= set(rows.fieldnames or ()):
-            raise BadData(f"{path} has no columns id, decision and pair. Give the table that `--sheet` wrote.")
+        lines: dict[str, int] = {}
         decisions = []
-        for number, row in enumerate(rows, 2):
-            id_, act, pair = ((row.get(name) or "").strip().lower() for name in ("id", "decision", "pair"))
-            id_ = id_.removeprefix(TEXT)
+        for number, row in read_form_rows(path, READ, "the table that `--sheet` wrote"):
+            id_, act, pair = (row[name].strip().lower() for name in ("id", "decision", "pair"))
+            id_, at = id_.removeprefix(TEXT), f"{path}:{number}"
+            if id_ in lines:
+                raise BadData(
+                    f"{at}: the text {TEXT}{id_} stands in line {lines[id_]}, too. Leave one of the two rows."
+                )
+            lines[id_] = number
             if not act:
                 continue
             if id_ not in known:
-                raise BadData(f"{path}:{number}: there is no text {id_!r} in this queue. Give the table of this work.")
+                raise BadData(f"{at}: there is no text {id_!r} in this queue. Give the table of this work.")
             if act not in ACTS:
-                raise BadData(f"{path}:{number}: {act!r} is no decision. Write {', '.join(ACTS)}, or nothing.")
+                raise BadData(f"{at}: {act!r} is no decision. Write {', '.join(ACTS)}, or nothing.")
             if act != "drop" and pair not in pairs:
-                raise BadData(f"{path}:{number}: there is no pair {pair!r}. Run `klartext qa list` to see the ids.")
+                raise BadData(f"{at}: there is no pair {pair!r}. Run `klartext qa list` to see the ids.")
             text = known[id_]
+            if act != "drop" and _as_stored(row["text"]) != _as_stored(text.text):
+                raise BadData(
+                    f"{at}: its text is not the one that was checked. Put it back or write drop; a wording of your own "
+                    f"goes under `variants` of its pair in the catalog's file."
+                )
+            if act != "drop" and id_ in self.alarming and self.decisions.get(id_) is None:
+                raise BadData(
+                    f"{at}: the alarm hears an emergency in this text ({self.alarming[id_]}), and such a text "
+                    "is accepted at the screen only. Write drop or nothing, and run `klartext author review` "
+                    "without `--decided`."
+                )
             # What a pair answers after all may be moved to the pair that it was written beside.
             moved = act != "drop" and (pair != text.pair or (act == "move" and text.verdict == "answered"))
             if act == "move" and not moved:
-                raise BadData(f"{path}:{number}: move to where? Change the row's `pair`, or write accept.")
+                raise BadData(f"{at}: move to where? Change the row's `pair`, or write accept.")
             decision = Decision(id=id_, act="drop" if act == "drop" else "move" if moved else "accept")
             decision = decision.model_copy(update={"pair": pair}) if moved else decision
             if self.decisions.get(id_) != decision:
                 decisions.append(decision)
         return decisions
+
+
+def _as_stored(text: str) -> str:
+    """Return what is left of a text when a spreadsheet has stored it, also in Windows-1252."""
+    return " ".join(text.removeprefix("'").encode("cp1252", "replace").decode("cp1252").split())  # of `formula_safe`
 
 
 def _standing(decisions: Sequence[Decision]) -> dict[str, Decision]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from string import Template
 
 from rich.console import Console
@@ -29,8 +30,27 @@ class ReviewWords(Record):
     strange: str
     wrong_key: str
     nothing: str
+    alarm: str
+    alarming: str
+    sampled: str
+    unsampled: str
+    together: str
+    before: str
+    stopped: str
+    sheet: str
+    columns: tuple[str, ...]
+    unanswered: str
+    decisions: str
+    acts: dict[str, str]
+    none: str
+    next: str
+
+    def say(self, name: str, **slots: object) -> str:
+        """Return a sentence with its slots filled."""
+        return Template(getattr(self, name)).substitute(slots)
 
 
+@cache
 def review_words(language: str) -> ReviewWords:
     """Return what the screen says: in English where nobody wrote another language."""
     texts = load_yaml(data_folder("vignettes") / "authoring" / "review.yaml")
@@ -41,17 +61,17 @@ def decide_one_by_one(queue: Queue, texts: Sequence[Queued], catalog: Catalog, c
     """Ask about texts until all are decided or the curator ends; every decision is kept before the next text."""
     words = review_words(catalog.language)
     todo, done, note = list(texts), list[Queued](), ""
-    later = 0  # texts that were put off since the last decision
+    put_off = list[Queued]()  # since the last decision; they stand at the end
     if not todo:
         console.print(words.nothing)
     with open_keyboard() as keyboard:
-        while len(todo) > later:
+        while len(todo) > len(put_off):
             text = todo[0]
             offered = [id_ for id_ in text.answered_by if id_ != text.pair][:MOST_OFFERED]
             if keyboard is not None:
                 console.clear()
-            _draw(text, offered, catalog, console, words)
-            console.print(Template(words.progress).substitute(done=len(done), total=len(done) + len(todo)), style="dim")
+            _draw(text, offered, queue.alarming.get(text.id, ""), catalog, console)
+            console.print(words.say("progress", done=len(done), total=len(done) + len(todo)), style="dim")
             if note:
                 console.print(note, style="yellow")
             try:
@@ -63,17 +83,20 @@ def decide_one_by_one(queue: Queue, texts: Sequence[Queued], catalog: Catalog, c
             if key == "q":
                 break
             if key == "s":
-                todo.append(todo.pop(0))
-                later += 1
+                put_off.append(todo.pop(0))
+                todo.append(put_off[-1])
+            elif key == "u" and put_off:
+                put_off.pop()
+                todo.insert(0, todo.pop())
             elif key == "u" and done:
                 todo.insert(0, done.pop())
                 queue = queue.decide([Decision(id=todo[0].id, act="wait")])
             elif decision is None or (decision.act == "move" and decision.pair not in catalog.by_id):
-                note = Template(words.strange).substitute(pair=repr(named)) if key == "m" else words.wrong_key
+                note = words.say("strange", pair=repr(named)) if key == "m" else words.wrong_key
             else:
                 queue = queue.decide([decision])
                 done.append(todo.pop(0))
-                later = 0
+                put_off.clear()
     return queue
 
 
@@ -105,14 +128,17 @@ def _asked(keyboard: Keyboard | None, words: ReviewWords) -> tuple[str, str]:
     return "", ""
 
 
-def _draw(text: Queued, offered: Sequence[str], catalog: Catalog, console: Console, words: ReviewWords) -> None:
+def _draw(text: Queued, offered: Sequence[str], alarm: str, catalog: Catalog, console: Console) -> None:
+    words = review_words(catalog.language)
     pair = catalog.by_id.get(text.pair)
     console.print()
     console.print(printable(text.text), style="bold")
     console.print()
     question = printable(pair.question) if pair is not None else ""
-    console.print(Template(words.meant).substitute(pair=text.pair, question=question))
+    console.print(words.say("meant", pair=text.pair, question=question))
     console.print(f"{text.voice} {text.facet or ''} {text.stratum}".strip(), style="dim")
+    if alarm:
+        console.print(words.say("alarm", sign=printable(alarm)), style="red")
     console.print(words.verdicts[text.verdict])
     if text.verdict == "agreed" and offered:
         console.print(words.also)

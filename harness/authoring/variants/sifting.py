@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,9 +15,12 @@ from harness.authoring.variants.taken import Taken
 from harness.generation.parse import LANGUAGE_MARGIN, MIN_WORDS_LANGUAGE
 
 Reason = Literal[
+    "no text",
     "too short",
     "too long",
     "name of a person",
+    "number or address of a person",
+    "markup",
     "other language",
     "example of the prompt",
     "kept out",
@@ -24,7 +29,12 @@ Reason = Literal[
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 FEWEST_LETTERS, MOST_WORDS = 3, 160  # one word may be all that somebody types
-NamesIn = Callable[[str], Iterator[tuple[int, int]]]
+PersonalIn = Callable[[str], Sequence[str]]
+NAME = "name"  # of what is personal; other kinds are numbers, dates of birth and addresses of all sorts
+FEWEST_WORDS, SMALL = 3, 3  # of a copy that has one small word more or less; letters of a small word
+DENYING = frozenset({"no", "not", "nie", "nor", "non", "pas", "kei", "ned", "net"})  # small, and turn a sentence round
+_MARKUP = re.compile(r"</?[A-Za-z!][^<>]*>|&(?:[a-z]+|#\d+);|\]\(")
+_SPELT = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,49 @@ class Dropped:
     reason: Reason
 
 
+class _Copies:
+    """Texts that a draft must not copy: near copies, and what differs by umlauts or one small word only.
+
+    Stricter than `NearCopies` alone, which also judges what people have collected: a draft is cheap.
+    """
+
+    def __init__(self) -> None:
+        self._near = NearCopies()
+        self._spelt: dict[tuple[str, ...], Reason] = {}
+        self._shortened: dict[tuple[str, ...], Reason] = {}
+
+    def add(self, text: str, reason: Reason) -> None:
+        self._near.add(text, reason)
+        spelt = _plain_words(text)
+        self._spelt.setdefault(spelt, reason)
+        for shorter in _without_a_small_word(spelt):
+            self._shortened.setdefault(shorter, reason)
+
+    def find(self, text: str) -> Reason | None:
+        """Return what a text is a copy of."""
+        if (copied := self._near.find(text)) is not None:
+            return next(reason for reason in REASONS if reason == copied.label)
+        spelt = _plain_words(text)
+        same = self._spelt.get(spelt) or self._shortened.get(spelt)
+        return same or next(
+            (self._spelt[shorter] for shorter in _without_a_small_word(spelt) if shorter in self._spelt), None
+        )
+
+
+def _plain_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text without accents; umlauts as one letter, however they were typed."""
+    said = (unicodedata.normalize("NFD", word.translate(_SPELT)) for word in words(text))
+    return tuple("".join(mark for mark in word if not unicodedata.combining(mark)) for word in said)
+
+
+def _without_a_small_word(said: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the words without one that says little."""
+    if len(said) > FEWEST_WORDS:
+        for place, word in enumerate(said):
+            if len(word) <= SMALL and word.isalpha() and word not in DENYING:
+                yield said[:place] + said[place + 1 :]
+
+
 @dataclass(frozen=True)
 class Sieve:
     """Rejects drafts.
@@ -43,7 +96,7 @@ class Sieve:
         language: In which they must be.
         detector: Tells languages apart; None: nobody looks.
         mixing: Voices that fall into other languages.
-        names_in: Finds names of people; None: nobody looks.
+        personal_in: Finds what tells of one person, by kind, in the order of the text; None: nobody looks.
         examples: Of the prompts.
         taken: What must not be copied.
     """
@@ -51,13 +104,13 @@ class Sieve:
     language: str
     detector: LanguageDetector | None
     mixing: Collection[str]
-    names_in: NamesIn | None
+    personal_in: PersonalIn | None
     examples: Sequence[str]
     taken: Taken
 
     def sift(self, drafts: Sequence[Draft]) -> tuple[list[Draft], list[Dropped]]:
         """Return the drafts that are left, of near copies the first, and those that are not."""
-        known = NearCopies()
+        known = _Copies()
         labelled: tuple[tuple[Reason, Sequence[str]], ...] = (
             ("example of the prompt", self.examples),
             ("kept out", self.taken.kept_out),
@@ -69,8 +122,8 @@ class Sieve:
         kept, dropped = [], []
         for draft in drafts:
             why = self._flaw(draft)
-            if why is None and (copied := known.find(draft.text)) is not None:
-                why = next(reason for reason in REASONS if reason == copied.label)
+            if why is None:
+                why = known.find(draft.text)
             if why is not None:
                 dropped.append(Dropped(draft, why))
                 continue
@@ -81,6 +134,8 @@ class Sieve:
     def _flaw(self, draft: Draft) -> Reason | None:
         """Return what is wrong with a text by itself."""
         said = words(draft.text)
+        if not draft.text:
+            return "no text"
         if len("".join(said)) < FEWEST_LETTERS:
             return "too short"
         if len(said) > MOST_WORDS or len(draft.text) > MAX_CHARACTERS:
@@ -89,8 +144,10 @@ class Sieve:
             found = self.detector.detect(draft.text, fallback=self.language, margin=LANGUAGE_MARGIN)
             if found != self.language:
                 return "other language"
-        if self.names_in is not None and any(True for _ in self.names_in(draft.text)):
-            return "name of a person"
+        if _MARKUP.search(draft.text):
+            return "markup"
+        if self.personal_in is not None and (kinds := self.personal_in(draft.text)):
+            return "name of a person" if NAME in kinds else "number or address of a person"
         return None
 
 

@@ -66,6 +66,17 @@ def test_a_column_comes_back_as_translations_behind_their_texts_and_as_designati
     assert json.loads(laid_out(form)) == form
 
 
+def test_words_with_other_numbers_than_their_text_are_taken_only_when_that_is_said() -> None:
+    form = {"resourceType": "Questionnaire", "item": [{"linkId": "a", "text": "Nehmen Sie 2,5 Tabletten?"}]}
+    table = "text\ten\nNehmen Sie 2,5 Tabletten?\tDo you take 3 tablets?\n"
+
+    with pytest.raises(BadData, match=r"the first: line 2 has 3, its text 'Nehmen Sie 2,5 Tabletten\?' 2.5\."):
+        translated(form, table, "en")
+    taken = translated(form, table, "en", other_numbers=True)
+    assert translated(taken, table, "en") == taken  # what it has already is not asked about again
+    assert translated(form, table.replace("3 tab", "2.5 tab"), "en") != form
+
+
 @pytest.mark.parametrize(
     ("table", "line"),
     [

@@ -67,6 +67,18 @@ def test_lint_passes_on_warnings_and_shows_notes_on_request(plain_folder: Path) 
     assert "Draft: shown in sample mode only" in out
 
 
+def test_lint_says_which_variants_nobody_is_ever_answered_by(plain_folder: Path) -> None:
+    text = (plain_folder / "de.yaml").read_text(encoding="utf-8")
+    danger = "- Mir schwillt die Zunge an, was soll ich tun?"
+    (plain_folder / "de.yaml").write_text(text.replace("- weh?", danger), encoding="utf-8")
+
+    code, out = _run("lint", plain_folder, "--verbose")
+
+    assert code == 0
+    assert "[pain] The variant 'Mir schwillt die Zunge an, was soll ich tun?' raises the alarm (allergy)." in out
+    assert "variants raise the alarm, the first in line" in out
+
+
 def test_import_says_what_it_wrote(tmp_path: Path) -> None:
     file = tmp_path / "questions.csv"
     file.write_text("pair_id,text\npain,Tut es weh?\npain,weh?\n,Wetter?\n")

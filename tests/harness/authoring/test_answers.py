@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from bot import load_catalog
+from harness.authoring.evidence.topics import read_topics
 from tests.harness.authoring.authoring import answer_waiting, author
 
 LEAFLET = """# Giving blood
@@ -69,6 +70,12 @@ def test_topics_become_drafts_with_sources_and_facets_and_nothing_is_written_ove
     again = author(*asked)
     assert "0 drafts new" in again.stdout
     assert "some 10 minutes" in file.read_text(encoding="utf-8")
+
+
+def test_a_table_of_topics_may_be_stored_as_excel_does(tmp_path: Path) -> None:
+    (topics := tmp_path / "topics.csv").write_bytes("id;frage;scope\ndauer;Wie lange für Männer?;\n".encode("cp1252"))
+
+    assert [(each.id, each.question) for each in read_topics(topics, "de")] == [("dauer", "Wie lange für Männer?")]
 
 
 def test_a_table_of_topics_that_is_none_is_refused_in_one_line(tmp_path: Path) -> None:

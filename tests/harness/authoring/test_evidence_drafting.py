@@ -330,7 +330,8 @@ def test_prompts_of_both_languages_have_the_same_slots_and_keep_the_papers_words
             each.rstrip(":.") for each in slots[name]
         }, name
     assert "employing precise medical terminology" in english.rewrite
-    assert "Assume the role of a medical doctor" in english.expand
+    assert "Assume the role of $role" in english.expand
+    assert english.role == "a medical doctor in radiology"
     assert "with a chain-of-thought approach" in english.read
 
 

@@ -65,3 +65,23 @@ def test_a_language_that_nobody_described_is_refused_and_so_is_an_answer_in_the_
         assert refused.exit_code == 2
         assert said in refused.output.replace("\n", " ")
     assert {"de", "en", "fr", "it"} <= set(load_texts().languages)
+    refused = author("translate", "--catalog", catalog, "--from", "it", "--to", "fr", "--out", tmp_path / "work")
+    assert "Choose one with `--from`." in refused.output.replace("\n", " ")
+
+
+def test_an_answer_left_in_the_first_language_is_asked_again(tmp_path: Path) -> None:
+    catalog = Path(shutil.copytree(RECORDED / "next-exam-en" / "blood-donation", tmp_path / "blood-donation"))
+    out, answers = tmp_path / "work", tmp_path / "answers.jsonl"
+    asked = ("translate", "--catalog", catalog, "--from", "en", "--to", "fr", "--pairs", "pain", "--out", out)
+    author(*asked)
+    english = {"easy_answer": "The needle hurts at first, and then it does not hurt any more."}
+    answer_waiting(out, lambda id_, prompt: json.dumps(json.loads(reply(id_, prompt)) | english), answers)
+
+    again = author(*asked, "--answers", answers)
+
+    assert again.exit_code == 1
+    assert "could not be used: easy_answer is still in English; asked again as translate/pain#2" in again.stdout
+    assert not (catalog / "fr.yaml").exists()
+    answers.unlink()
+    answer_waiting(out, lambda id_, prompt: reply(id_.removesuffix("#2"), prompt), answers)
+    assert "1 draft new in" in author(*asked, "--answers", answers).stdout

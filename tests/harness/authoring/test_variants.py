@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import shutil
@@ -122,32 +123,125 @@ def test_the_table_takes_decisions_and_refuses_what_it_does_not_know(catalog: Pa
     sheet = tmp_path / "queue.csv"
     author("review", "--out", work, "--catalog", catalog, "--sheet", sheet)
     rows = list(csv.DictReader(sheet.read_text(encoding="utf-8-sig").splitlines()))
-    assert [row["decision"] for row in rows] == ["accept"] * 3 + [""] * 2
+    assert [row["proposal"] for row in rows] == ["accept"] * 3 + [""] * 2
+    untouched = author("review", "--out", work, "--catalog", catalog, "--decided", sheet)
+    assert "Decisions: 5 waiting. New in" in untouched.stdout
+    tennis = next(row for row in rows if "tennis" in row["text"])
 
-    def decide(**values: str) -> Path:
-        tennis = next(row for row in rows if "tennis" in row["text"])
-        changed = [{**row, **(values if row is tennis else {})} for row in rows]
-        with sheet.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
-            writer.writeheader()
-            writer.writerows(changed)
+    def decide(encoding: str = "utf-8", delimiter: str = ";", twice: bool = False, **values: str) -> Path:
+        changed = [{**row, "decision": row["proposal"], **(values if row is tennis else {})} for row in rows]
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows([*changed, *(changed[:1] if twice else ())])
+        sheet.write_bytes(stream.getvalue().encode(encoding))
         return sheet
 
     for wrong, said in (
         ({"decision": "yes"}, "'yes' is no decision. Write accept, move, drop"),
         ({"decision": "move", "pair": "nowhere"}, "there is no pair 'nowhere'"),
         ({"decision": "move"}, "move to where?"),
+        ({"decision": "accept", "text": "Quite another text of mine"}, "its text is not the one that was checked"),
+        ({"twice": "yes"}, "stands in line 2, too"),
     ):
-        refused = author("review", "--out", work, "--catalog", catalog, "--decided", decide(**wrong))
+        refused = author("review", "--out", work, "--catalog", catalog, "--decided", decide(**wrong))  # type: ignore[arg-type]
         assert refused.exit_code == 2
         assert said in refused.output
-    taken = author(
-        "review", "--out", work, "--catalog", catalog, "--decided", decide(decision="move", pair="afterwards")
-    )
-    assert "Decisions: 3 accept, 1 move, 1 waiting." in taken.stdout
+    for encoding, delimiter in (("utf-8-sig", ";"), ("cp1252", ","), ("utf-16", "\t")):
+        moved = decide(encoding, delimiter, decision="move", pair="afterwards")
+        taken = author("review", "--out", work, "--catalog", catalog, "--decided", moved)
+        assert "Decisions: 3 accept, 1 move, 1 waiting." in taken.stdout, taken.output
     assert [each.text for each in load_catalog(catalog, "en").pair("afterwards").variants] == [
         "May I play tennis right after it?"
     ]
+
+
+def test_an_emergency_is_accepted_by_itself_only(catalog: Path, tmp_path: Path) -> None:
+    danger = "I can hardly breathe right now, is that from it?"
+
+    def dangerous(id_: str, prompt: str) -> str:
+        if id_.startswith("check/"):
+            listed = re.findall(r"^(\d+): (.*)$", prompt, re.MULTILINE)
+            return json.dumps([{"n": int(number), "pairs": SAID.get(text, ["pain"])} for number, text in listed])
+        return reply(id_, prompt).replace("does giving blood hurt", danger)
+
+    drafted(catalog, work := tmp_path / "work", dangerous)
+    review = ("review", "--out", work, "--catalog", catalog)
+    sheet = tmp_path / "queue.csv"
+    author(*review, "--sheet", sheet)
+    rows = sheet.read_text(encoding="utf-8-sig")
+    assert danger not in rows
+    together = author(*review, "--accept-agreed")
+    assert "Accepted together, since the check agrees: 3." in together.stdout
+    assert "The alarm hears an emergency in 1:" in together.stdout
+    variants = load_catalog(catalog, "en").pair("pain").variants
+    assert danger not in {each.text for each in variants}
+
+    (id_,) = json.loads(author(*review, "--json").stdout)["alarming"]
+    sheet.write_text(f"id,decision,pair,text\nt{id_},accept,pain,{danger!r}\n".replace("'", '"'), encoding="utf-8")
+    refused = author(*review, "--decided", sheet)
+    assert refused.exit_code == 2
+    assert "is accepted at the screen only" in refused.output.replace("\n", " ")
+    shown = author(*review, typed="s\nu\na\nq\n")  # what was put off comes back
+    assert "The alarm hears an emergency (breathing: " in shown.stdout, shown.stdout
+    assert "4 accept" in shown.stdout
+    written = load_catalog(catalog, "en").pair("pain").variants
+    assert danger in {each.text for each in written}
+
+
+def test_decisions_of_before_are_said_when_they_are_written_into_another_folder(catalog: Path, tmp_path: Path) -> None:
+    drafted(catalog, work := tmp_path / "work")
+    other = Path(shutil.copytree(catalog, tmp_path / "other"))
+    half_read = author("review", "--out", work, "--catalog", catalog, "--sample", "2", "--accept-agreed", typed="a\n")
+    assert "nothing is accepted together" in half_read.stdout
+    assert "Decisions: 1 accept, 4 waiting. New in" in half_read.stdout
+
+    looked = author("review", "--out", work, "--catalog", other, "--sample", "2")
+
+    assert f"Accepted earlier, new in {other}: 1." in looked.stdout
+
+
+def test_a_chat_window_is_enough_and_what_answers_nothing_is_said(catalog: Path, tmp_path: Path) -> None:
+    chat = tmp_path / "chat"
+    base = ("variants", "--catalog", catalog, "--lang", "en", *VOICES, "--pairs", "pain,duration")
+    asked = (*base, "--out", work := tmp_path / "work")
+    first = author(*asked, "--prompts", chat)
+    assert first.exit_code == 1
+    assert f"4 prompts to answer in {chat}." in first.stdout
+    assert sorted(path.name for path in chat.iterdir())[:2] == [
+        "001 variants+plain+pain answer.txt", "001 variants+plain+pain prompt.txt",
+    ]  # fmt: skip
+
+    def paste(encoding: str) -> None:
+        for path in chat.glob("* prompt.txt"):
+            prompt = path.read_text(encoding="utf-8")
+            id_ = path.name.split(" ")[1].replace("+", "/")
+            answer = path.with_name(path.name.replace(" prompt.", " answer."))
+            if not answer.read_bytes():
+                answer.write_bytes(f"Sure! ```json\n{reply(id_, prompt)}\n```".encode(encoding))
+
+    paste("utf-8-sig")
+    second = author(*asked, "--answers", chat)
+    assert f"1 prompt to answer in {chat}." in second.stdout, second.output
+    paste("cp1252")
+    assert "3 texts rejected" in author(*asked, "--answers", chat).stdout
+
+    other = (*base, "--out", tmp_path / "other")
+    author(*other)
+    (lines := tmp_path / "lines.jsonl").write_text(
+        "\ufeff" + json.dumps({"custom_id": "variants/plain/pain", "content": reply("variants/plain/pain", "")})
+        + '\n{"custom_id": "variants/plain/pain", "content": "something else"}\n'
+        + '{"custom_id": "variants/search/pain", "response": {"status_code": 500}, "error": {"message": "expired"}}\n',
+        encoding="utf-8",
+    )  # fmt: skip
+    said = author(*other, "--answers", lines)
+    assert "2 answers not used:" in said.stdout, said.output
+    assert "lines.jsonl:2: variants/plain/pain was answered before, in another way" in said.stdout
+    assert "lines.jsonl:3: variants/search/pain: error (status 500)" in said.stdout
+    assert "3 prompts in" in said.stdout
+    lines.write_text("[1]\n", encoding="utf-8")
+    assert "lines.jsonl:1 is no line of a Batch output file: it is a list" in author(*other, "--answers", lines).output
+    assert not list(work.glob("*.txt"))
 
 
 def test_what_is_kept_out_is_rejected_and_a_draft_that_never_came_is_done_without(
@@ -175,18 +269,61 @@ def test_what_is_kept_out_is_rejected_and_a_draft_that_never_came_is_done_withou
     assert "1 kept out" in done.stdout
 
 
+def test_what_tells_of_a_person_and_what_differs_by_a_trifle_is_rejected(catalog: Path, tmp_path: Path) -> None:
+    (kept_out := tmp_path / "keep.csv").write_bytes(
+        "text;pair\nnaïve élan vital?;pain\nblue arm;pain\n".encode("cp1252")
+    )
+    texts = [
+        "Will you ring me on 0171 2345678?", "born 12.03.1961, too old?", "write to jo@example.org please",
+        "<script>does</script> it sting", "naive elan vital", "And does the giving of it burn?", "Does the giving of it burn",
+        "does it not sting much", "does it sting much", "the red one", 5, None,
+    ]  # fmt: skip
+
+    def odd(id_: str, prompt: str) -> str:
+        if id_.startswith("check/"):
+            return json.dumps([{"n": n, "pairs": ["pain"]} for n in range(1, 9)])
+        return json.dumps([texts[0], *({"facet": "", "text": text} for text in texts[1:]), None])
+
+    asked = ("variants", "--catalog", catalog, "--lang", "en", "--voices", "plain", "--pairs", "pain", "--out")
+    asked = (*asked, work := tmp_path / "work", "--keep-out", kept_out)  # type: ignore[assignment]
+    assert f"Kept out: 2 texts of {kept_out}." in author(*asked).stdout
+    answers = tmp_path / "answers.jsonl"
+    answer_waiting(work, odd, answers)
+    author(*asked, "--answers", answers)
+    answer_waiting(work, odd, answers)
+    done = author(*asked, "--answers", answers)
+
+    rejected = ("3 no text", "3 number or address of a person", "1 markup", "1 kept out", "1 near copy of another")
+    assert all(f"  {reason}\n" in done.stdout for reason in rejected), done.output
+    kept = [json.loads(line)["text"] for line in (work / "queue.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert kept == ["And does the giving of it burn?", "does it not sting much", "does it sting much", "the red one"]
+    kept_out.write_text("question,pair\nblue arm,pain\n", encoding="utf-8")
+    assert "has no column 'text'" in author(*asked).output.replace("\n", " ")
+
+
 def test_bad_input_is_refused_in_one_line(catalog: Path, tmp_path: Path) -> None:
     base = ("variants", "--catalog", catalog, "--lang", "en", "--out", tmp_path / "work")
+    own: dict[str, object] = {"id": "a", "for": "calibration", "title": "A", "age": [20, 30]}
+    own |= {"impersonation": "You ask $about. " * 3, "literacy": {"health": "low", "language": "low"}}
+    (short := tmp_path / "short.yaml").write_text(json.dumps({"language": "en", "voices": [own]}), encoding="utf-8")
+    curt = tmp_path / "curt.yaml"
+    voices = [own | {"impersonation": "You ask $about."}]
+    curt.write_text(json.dumps({"language": "en", "voices": voices}), encoding="utf-8")
     for more, said in (
         (("--voices", "nobody"), "There is no voice 'nobody' for variants"),
         (("--pairs", "nothing"), "There is no pair 'nothing'"),
         (("--lang", "fr"), "has no language 'fr'"),
         (("--vignette", "all"), "`--vignette` says who asks calibration questions"),
         (("--voices-file", tmp_path / "no.yaml"), "holds no voices"),
+        (("--voices", ""), "`--voices` names no voice"),
+        (("--voices-file", short, "--kind", "unanswered"), "has 1 voice for calibration"),
+        (("--voices-file", curt), "voices.0.impersonation: must have at least 40 characters"),
     ):
         refused = author(*base, *more)
         assert refused.exit_code == 2, refused.output
         assert said in refused.output.replace("\n", " ")
+    wrong = author("near-misses", *base[1:], "--kind", "variants")
+    assert "writes near-misses or unanswered. Use `author variants --kind variants`" in wrong.output.replace("\n", " ")
     (tmp_path / "empty").mkdir()
     assert "holds no work" in author("review", "--out", tmp_path / "empty", "--catalog", catalog).output
 
@@ -244,6 +381,29 @@ def test_the_learning_curve_rises_between_its_points() -> None:
     assert read == sorted(read)
     assert read[0] == curve.points[0]
     assert read[-1] == read[-2]
+
+
+def test_the_curve_holds_voices_out_that_wrote_something_and_leaves_some(catalog: Path) -> None:
+    curve = ("variants", "--catalog", catalog, "--lang", "en", "--curve")
+    add_variants(catalog, "en", [Addition("pain", "how bad is it", "irish")])
+
+    assert "No variant of" in author(*curve, "--voices", "scots").output
+    assert "some must be held out" in author(*curve, "--voices", "irish").output.replace("\n", " ")
+
+
+@pytest.mark.proof
+@pytest.mark.usefixtures("few_alarm_examples")
+def test_the_curve_is_measured_at_each_size_that_there_is(catalog: Path) -> None:
+    voices = ("irish", "plain")
+    asked = [Addition("pain", f"how much will it sting, {voice}", voice) for voice in voices]
+    add_variants(catalog, "en", [*asked, Addition("duration", "how many minutes", "plain")])
+
+    found = json.loads(
+        author("variants", "--catalog", catalog, "--lang", "en", "--curve", "--voices", "irish", "--json").stdout
+    )
+
+    assert (found["held_out"], found["asked"]) == (["irish"], 1)
+    assert [point["variants"] for point in found["points"]] == [0, pytest.approx(0.3, abs=0.1)]
 
 
 def test_additions_keep_the_files_formats_and_refuse_a_pair_that_is_not_there(catalog: Path) -> None:
