@@ -36,7 +36,8 @@ class Addition:
         text: As a patient might write it.
         profile: The voice that wrote it.
         facet: Of the pair, of a variant.
-        stratum: The patient, of a calibration question.
+        stratum: All patients that are alike in literacy, of a calibration question.
+        patient: Which of them asks it.
         also: Other pairs whose answers are as good, of a calibration question.
     """
 
@@ -45,6 +46,7 @@ class Addition:
     profile: str
     facet: str | None = None
     stratum: str = ""
+    patient: str = ""
     also: tuple[str, ...] = ()
 
     @property
@@ -102,7 +104,12 @@ def add_calibration(folder: Path, language: str, additions: Sequence[Addition]) 
     for each in _new(catalog, additions, known):
         also = tuple(other for other in each.also if other != each.pair)
         question = CalibrationQuestion(
-            text=each.text, pair_id=each.pair or None, also=also, stratum=each.stratum or each.profile, by=each.by
+            text=each.text,
+            pair_id=each.pair or None,
+            also=also,
+            stratum=each.stratum or each.profile,
+            patient=each.patient,
+            by=each.by,
         )
         lines.append(question.model_dump_json(exclude_defaults=True))
     _append(calibration_file(folder, language), "", lines)

@@ -135,7 +135,8 @@ class CalibrationQuestion(Edge):
         text: What a patient asked.
         pair_id: The right pair, or None when no pair answers it.
         also: Pairs whose answers are as good: readers who saw no prediction said so.
-        stratum: What the patient is like, usually a vignette.
+        stratum: What the patient is like: thresholds must be right in each stratum. A vignette, or all of one literacy.
+        patient: The vignette, where the stratum has several; only told.
         by: Who wrote it.
     """
 
@@ -143,6 +144,7 @@ class CalibrationQuestion(Edge):
     pair_id: str | None
     also: tuple[str, ...] = ()
     stratum: str
+    patient: str = ""
     by: Author | None = None
 
 

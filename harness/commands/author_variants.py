@@ -99,7 +99,7 @@ class DraftSource:
             spoken = {language for one in load_folder(data_folder("vignettes")) for language in one.languages}
             # A patient's description is for the model: where nobody wrote it in this language, English will do.
             known = load_vignettes(self.lang if self.lang in spoken else "en", names=self.vignette or ())
-            patients = [Patient(one.id, one.description) for one in known]
+            patients = [Patient(one.id, one.literacy.stratum, one.description) for one in known]
         elif self.vignette:
             raise BadData(f"`--vignette` says who asks calibration questions; this makes {kind}. Leave it out.")
         encoder = make_encoder(self.encoder, Settings.from_environment())

@@ -20,6 +20,11 @@ class Literacy(Record):
     health: Literal["low", "middle", "high"]
     language: Literal["basic", "middle", "native"]
 
+    @property
+    def stratum(self) -> str:
+        """Name of all patients of this literacy."""
+        return f"health-{self.health}-language-{self.language}"
+
 
 class Typing(Record):
     """How the patient's words get into the machine."""

@@ -58,9 +58,15 @@ def load_texts(language: str) -> DraftTexts:
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """Who asks a calibration question: its stratum, and what is told of the patient."""
+    """Who asks a calibration question.
+
+    Attributes:
+        stratum: All patients of this literacy; thresholds must be right in each.
+        description: What is told of the patient.
+    """
 
     id: str
+    stratum: str
     description: str
 
 
@@ -73,7 +79,8 @@ class Draft:
         pair: The pair that it is meant for; of a near miss, the one that it must not be taken for.
         voice: Who wrote it.
         facet: Of the pair, or None.
-        stratum: The patient of a calibration question; else empty.
+        stratum: Of the patient who asks a calibration question; else empty.
+        patient: The id of that patient.
     """
 
     text: str
@@ -81,10 +88,11 @@ class Draft:
     voice: str
     facet: str | None = None
     stratum: str = ""
+    patient: str = ""
 
     @property
     def id(self) -> str:
-        return hashlib.sha256(f"{self.pair}\n{self.stratum}\n{self.text}".encode()).hexdigest()[:12]
+        return hashlib.sha256(f"{self.pair}\n{self.patient}\n{self.text}".encode()).hexdigest()[:12]
 
 
 def neighbours_of(catalog: Catalog, encoder: Encoder) -> dict[str, tuple[str, ...]]:
@@ -166,13 +174,14 @@ class Prompting:
 
     def _read_drafts(self, answer: str, voice: Voice, pair: Pair, patient: Patient | None) -> list[Draft]:
         found = []
+        who = (patient.stratum, patient.id) if patient else ("", "")
         for entry in _entries(answer, "texts"):
             said = {"text": entry} if isinstance(entry, str) else entry if isinstance(entry, dict) else {}
             written, facet = said.get("text"), str(said.get("facet") or "")
             text = " ".join(plain_text(written).split()) if isinstance(written, str) else ""
             known = facet if facet in pair.facets else None
             # What is none is counted among the rejected.
-            found.append(Draft(text, pair.id, voice.id, known, patient.id if patient else ""))
+            found.append(Draft(text, pair.id, voice.id, known, *who))
         if not any(each.text for each in found):
             raise Unusable('it holds no list of {"facet": …, "text": …}')
         return found

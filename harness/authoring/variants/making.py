@@ -133,6 +133,7 @@ def _queued(kind: Kind, draft: Draft, found: Mapping[str, tuple[str, ...]]) -> Q
         voice=draft.voice,
         facet=draft.facet,
         stratum=draft.stratum,
+        patient=draft.patient,
         verdict=verdict,
         answered_by=pairs or (),
     )

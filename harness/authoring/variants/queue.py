@@ -36,7 +36,7 @@ MEANING: Mapping[Verdict, str] = {
 Act = Literal["accept", "move", "drop", "wait"]  # wait: a decision is taken back
 ACTS: tuple[Act, ...] = ("accept", "move", "drop")
 QUEUE, DECISIONS, HEARD = "queue.jsonl", "decisions.jsonl", "heard.jsonl"
-COLUMNS = ("id", "decision", "pair", "proposal", "check", "answered_by", "facet", "voice", "stratum", "text")
+COLUMNS = ("id", "decision", "pair", "proposal", "check", "answered_by", "facet", "voice", "patient", "text")
 READ = ("id", "decision", "pair", "text")  # of those, what is taken from a table
 TEXT = "t"  # before the id in a table: a spreadsheet takes digits with an e among them for a number
 BOM = "\ufeff"  # spreadsheets take a file without it for another encoding
@@ -58,6 +58,7 @@ class Queued(Record):
     voice: str
     facet: str | None = None
     stratum: str = ""
+    patient: str = ""
     verdict: Verdict
     answered_by: tuple[str, ...] = ()
 
@@ -199,7 +200,7 @@ class Queue:
                 "answered_by": " ".join(text.answered_by),
                 "facet": text.facet or "",
                 "voice": text.voice,
-                "stratum": text.stratum,
+                "patient": text.patient,
                 "text": text.text,
             }
             writer.writerow({name: formula_safe(value) for name, value in row.items()})

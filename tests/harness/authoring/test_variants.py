@@ -371,7 +371,9 @@ def test_what_no_pair_answers_is_written_by_other_voices_and_becomes_a_calibrati
         "how long will my arm be sore": "pain",
         "my bill, please": None,
     }
-    assert {each.stratum for each in found.values()} == {"low-health-literacy"}
+    assert {(each.stratum, each.patient) for each in found.values()} == {
+        ("health-low-language-native", "low-health-literacy")
+    }
 
 
 def test_the_learning_curve_rises_between_its_points() -> None:
