@@ -35,6 +35,7 @@ REASON_NAMES: Mapping[str, str] = {
     "answer": "An answer",
     "not-answered": "No answer",
     "words": "The patient's own words",
+    "unread": "The patient's own words, which the form cannot read",
 }
 
 
@@ -138,7 +139,7 @@ def _reason(reason: Reason) -> str:
     """Return a reason as staff read it: what was asked, and what was answered or said."""
     if reason.kind == "not-answered":
         return reason.asked or reason.link_id
-    said = [f"„{each}“" if reason.kind == "words" else each for each in reason.said]
+    said = [f"„{each}“" if reason.kind in ("words", "unread") else each for each in reason.said]
     return f"{reason.asked or reason.link_id} – {'; '.join(said)}"
 
 

@@ -65,7 +65,7 @@ class Interview:
         self.form = form
         self.engine = Engine(form, now=now, launch=launch, plan=plan, known=known)
         self.decisions = Decisions.of(form)
-        self._reader = CachedReader(now)
+        self._reader = CachedReader(now, self.decisions)
 
     def begin(self, language: str, *, asks_who: bool = False) -> Turn:
         """Begin: say how it works, and put the first question; `asks_who`: and ask once who fills the form in."""
@@ -135,11 +135,12 @@ class Interview:
         path = turn.place_of_words() if self.decisions else ()
         if not path or not self.engine.exists(after.filling, path) or turn.hears_just_an_answer(text):
             return after
-        asks: QuestionLike = "clear" if turn.wants else turn.asks
+        asks = bool(turn.wants) or turn.asks == "clear"
         said = str(own_words(text).value)
         known = [event.text for event in after.events if isinstance(event, Noted) and event.path == path]
         known += [str(answer.value) for answer in after.filling.at(path)]
-        if said in known or not self.decisions.tells(said, self.form.by_link_id[path[-1][0]], asks=asks):
+        item, filler = self.form.by_link_id[path[-1][0]], after.filler
+        if said in known or not self.decisions.tells(said, item, asks=asks, filler=filler):
             return after
         agreed = after.talk.phase == "finished" and before.talk.phase != "finished"
         turn = Hearing(self.engine, self._reader, after, text)
@@ -150,7 +151,7 @@ class Interview:
 
     def to_decide(self, session: Session) -> tuple[Reason, ...]:
         """Return what staff have to decide before the exam, as things stand."""
-        return self.decisions.reasons(self.engine, session.filling, session.events) if self.decisions else ()
+        return self.decisions.reasons(self.engine, session) if self.decisions else ()
 
     def called_off(self, session: Session, text: str) -> Turn:
         """Go on after an alarm that was called off: take what raised it as a reply if it is one, else ask again.

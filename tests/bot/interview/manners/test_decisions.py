@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bot.interview.load import load_form
-from bot.interview.manners.decisions import Decisions, Lexicon, Reason
+from bot.interview.manners.decisions import Decisions, Reason
+from bot.interview.manners.lexicon import Lexicon
 from bot.interview.manners.page_turn import PageSent
 from bot.interview.manners.pages import fields_in
 from bot.interview.values.fhir_names import DECISION, DECISION_WORDS
@@ -206,7 +207,7 @@ def test_not_knowing_and_not_saying_have_to_be_decided(language: str, said: str,
     ("language", "link_id", "said", "codes"),
     [
         ("de", "heart_device", "Schrittmacher und Defi", ("Herzschrittmacher", "Defibrillator (ICD)")),
-        ("en", "heart_device", "pacemaker and loop recorder", ("Herzschrittmacher", "Rekorder für den Herzrhythmus")),
+        ("en", "heart_device", "pacemaker and loop recorder", ("Heart pacemaker", "Heart rhythm recorder")),
         ("en", "other_devices", "a cochlear implant and an insulin pump",
          ("Implantat im Ohr (Cochlea-Implantat)", "Insulinpumpe")),
         ("en", "heart_device", "I have a pacemaker and a cochlear implant", ("Herzschrittmacher", "a cochlear implant")),
