@@ -100,6 +100,8 @@ class Decisions:
 
     def of_patient(self, text: str, item: Item | None, filler: Filler) -> str:
         """Return a message without what it says of others; all of it where that may be meant as the answer."""
+        if not self.rules:
+            return text
         own = self.lexicon.without_others(text) if filler in _FOR_ONESELF else text
         # "My husband has one", to a question that is open: whoever says only that may answer for him.
         answers = item is not None and item.link_id in self.rules and not own

@@ -147,8 +147,13 @@ class Hearing(ChangingTurn):
     def _takes_back(self, question: AskItem) -> bool:
         """Say whether a message takes back what waits and was shown last, and is no answer to the open question."""
         bare = self.yes is not None and not self.beside
-        waits = self.talk.taken in self.session.filling.waiting and has_second_thoughts(self.text, self.language)
-        return waits and not bare and not self.takes(question, self.text)
+        taken, decides = self.talk.taken, self.reader.decisions.rules
+        waits = taken in self.session.filling.waiting and has_second_thoughts(self.text, self.language)
+        if not waits or bare or self.takes(question, self.text):
+            return False
+        # "Nope, just a plate in the ankle" is said to what was asked, unless it names what waits.
+        denies = question.item.link_id in decides and begins_with_no(self.text, self.language)
+        return not denies or bool(questions_complained_of(self, (taken,), self.text))
 
     def _corrects_instead(self, question: AskItem) -> bool:
         """Take a message as the correction of an earlier answer where it is no reply to the open question."""

@@ -16,6 +16,7 @@ from bot.interview.values.fhir_json import JsonObject, extensions, objects, stri
 from bot.interview.values.fhir_names import DECISION_WORDS
 from bot.text import words
 
+NEAR = 4  # words from "not" on in which "good" is what it denies
 MIN_MISTYPED = 6  # letters of a word that is known with one slip in it, too
 _BREAKS = re.compile(r"[,.;:!?()\n/]+|\s[-–—]+\s")
 _NUMBER = "0"  # what stands in a phrase for any number, written as "#"
@@ -110,6 +111,7 @@ class Lexicon:
         joins: Words by which a denial goes on to the next thing: "kein Stent oder Clip".
         organs: Parts of the body that are named in a denial: "nix am Herz".
         well: Words that say that something is as it should be, and the opposite beside "not".
+        closes: Words with which what is denied ends: "no problems with my stent".
         own: Words of somebody who speaks of themselves.
         others: Whom somebody speaks of who does not: "meine Nachbarin", "my dog".
         too: Words by which somebody joins them: "ich auch".
@@ -125,6 +127,7 @@ class Lexicon:
     joins: frozenset[str] = frozenset()
     organs: Terms = Terms()
     well: frozenset[str] = frozenset()
+    closes: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
     others: Terms = Terms()
     too: frozenset[str] = frozenset()
@@ -174,11 +177,11 @@ class Lexicon:
 
         All of it stays where the patient may mean themselves, too: "my sister has one, so do I".
         """
-        pieces = [piece for piece in _BREAKS.split(text) if words(piece)]
-        of_others = [piece for piece in pieces if self._is_of_others(words(piece))]
-        rest = [piece for piece in pieces if piece not in of_others]
+        parted = self.excepting.sub(",", text) if self.excepting is not None else text
+        pieces = [piece.strip() for piece in _BREAKS.split(parted) if words(piece)]
+        rest = [piece for piece in pieces if not self._is_of_others(words(piece))]
         joined = any(not self.too.isdisjoint(words(piece)) and not self.is_plain(piece) for piece in rest)
-        return text if not of_others or joined else ", ".join(piece.strip() for piece in rest)
+        return text if joined or len(rest) == len(pieces) else ", ".join(rest)
 
     def excepted(self, text: str) -> str:
         """Return what a message excepts from its denial: "gadolinium" of "none except gadolinium"; empty for nothing."""
@@ -189,41 +192,62 @@ class Lexicon:
         return ""
 
     def _is_of_others(self, said: Sequence[str]) -> bool:
-        for place in range(len(said)):
-            length = self.others.length_at(said, place)
-            if length:
-                besides = {*said[:place], *said[place + length :]}
-                return besides.isdisjoint(self.own | self.too)
+        """Say whether a piece is about somebody of the patient's, from its beginning on: "mein alter Hund hat …"."""
+        for place in range(1, len(said)):
+            before = said[max(0, place - 2) : place]
+            if not self.others.length_at(said, place) or self.own.isdisjoint(before):
+                continue
+            if any(self._named_at(said, earlier) for earlier in range(place)) or said[place + 1 : place + 2] == ["s"]:
+                return False  # "my kidney is my sister's"
+            besides = {*said[: place - len(before)], *said[place + 1 :]}
+            return besides.isdisjoint(self.own | self.too)
         return False
 
     def _piece(self, said: Sequence[str]) -> _Piece:
+        """Read a piece without a mark in it, word by word; one that says anything else is not plain."""
         denied = denies = affirms = organ = False
-        well, place = list[int](), 0
-        refused = [number for number, word in enumerate(said) if word in self.denials]
+        well, refused, place = list[int](), list[int](), 0
         while place < len(said):
-            word, step = said[place], 1
+            word, step, after = said[place], 1, said[place + 1 : place + 2]
             named, harmless = self._named_at(said, place), self.harmless.length_at(said, place)
             cleared, part = self.clears.length_at(said, place), self.organs.length_at(said, place)
-            well += [place] if word in self.well else []
-            if harmless >= max(named, 1) or cleared:
-                denies, step = denies or cleared > harmless, max(harmless, cleared)
+            joins = not self.joins.isdisjoint(after)
+            affirms = affirms or (word in self.affirms and not cleared)
+            if harmless >= max(named, cleared, 1):
+                step = harmless
+            elif cleared > 1 or (cleared and word not in self.denials):
+                denies, step = True, cleared
             elif word in self.denials:
                 denied = denies = True
+                refused += [] if cleared else [place]
             elif part:
+                # "No heart valve" goes on; "nix am Herz" ends here, unless the next word goes on with it.
+                compound = bool(after) and said[place - 1 : place] != [] and said[place - 1] in self.denials
+                denied = denied and (joins or (compound and self._named_at(said, place + 1) > 0))
                 organ, step = True, part
+            elif word in self.closes:
+                denied = denied and joins  # "no problems with my stent" denies no stent
             elif named and denied:
-                # What it denies ends here, unless the next word goes on with it.
-                denied = said[place + named : place + named + 1] != [] and said[place + named] in self.joins
-                step = named
-            elif named or not (word in self.around or word in self.affirms or word in self.well):
+                denied, step = said[place + named : place + named + 1] != [] and said[place + named] in self.joins, named
+            elif named:
                 return _Piece(plain=False)
-            affirms = affirms or (word in self.affirms and not cleared)
+            elif word in self.well:
+                well.append(place)
+            elif not (word in self.around or word in self.affirms or self._excepts_harmless(said[place:])):
+                return _Piece(plain=False)
             place += step
-        # "Nein, die Nieren sind gesund", but "die Nieren sind nicht gesund", "no good".
-        unwell = any(number > 0 or number + 1 in well for number in refused) and well
+        # "Die Nieren sind gesund" denies; "nicht gesund", "not so good" and "gesund sind sie nicht" do not.
+        unwell = any(0 < fine - refusal < NEAR for refusal in refused for fine in well) or (organ and well and refused)
         if unwell or (organ and not (denies or well)):
             return _Piece(plain=False)
         return _Piece(plain=True, denies=denies or (organ and bool(well)), affirms=affirms)
+
+    def _excepts_harmless(self, said: Sequence[str]) -> bool:
+        """Say whether a word excepts only what is harmless: "nur eine Brille"."""
+        if self.excepting is None or not self.excepting.fullmatch(said[0]):
+            return False
+        rest = [word for word in said[1:] if word not in self.around]
+        return bool(rest) and all(self.harmless.length_at(rest, place) for place in range(len(rest)))
 
     def _named_at(self, said: Sequence[str], place: int) -> int:
         """Return how many words from a place on name something; 0 where none do."""
@@ -257,4 +281,4 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
     )
 
 
-_PLAIN = ("denials", "affirms", "around", "joins", "well", "own", "too")
+_PLAIN = ("denials", "affirms", "around", "joins", "well", "closes", "own", "too")

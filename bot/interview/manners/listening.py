@@ -123,7 +123,9 @@ class CachedReader:
         if len(self.readings) >= MOST_READINGS:
             self.readings.clear()
         asked = asked_of(item, offered, language, self.now)
-        reading = self._meant(item, text, language, lambda said: read(said, asked, language=language, today=self.now.date()))
+        reading = self._meant(
+            item, text, language, lambda said: read(said, asked, language=language, today=self.now.date())
+        )
         self.readings[key] = offered, reading
         return reading
 
@@ -137,7 +139,8 @@ class CachedReader:
         if excepted:
             found = read_as(excepted)
             return replace(found, literal=False, remainder=text) if isinstance(found, Read) else reading
-        if (own or not isinstance(reading, Read)) and self.decisions.is_denial(text, item):
+        unclear = own or isinstance(reading, NotUnderstood | Ambiguous)
+        if unclear and self.decisions.is_denial(text, item):
             found = read_as(words_for(language).texts["no"])
             return replace(found, literal=False, remainder="") if isinstance(found, Read) else reading
         return reading
@@ -218,6 +221,8 @@ class Listener:
         return self._read(question, text, question.options) if elsewhere else reading
 
     def _read(self, question: AskItem, text: str, options: Sequence[Option]) -> Reading:
+        # What is said of somebody else is no answer of the patient's: "nein, aber meine Schwester hat einen".
+        text = self.reader.decisions.of_patient(text, question.item, self.session.filler)
         return self.reader.read(question.item, options, self.language, text)
 
     def takes(self, question: AskItem, text: str) -> bool:
@@ -289,7 +294,7 @@ class Listener:
 
         `plainly`: only where the message sets a new answer against the old one.
         """
-        if len(text) > LONGEST_CORRECTION:
+        if len(text) > LONGEST_CORRECTION or self.reader.decisions.is_of_others(text, self.session.filler):
             return None
         return self._contrasted(text) or (None if plainly else self._named(text))
 

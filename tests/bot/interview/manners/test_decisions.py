@@ -209,8 +209,8 @@ def test_not_knowing_and_not_saying_have_to_be_decided(language: str, said: str,
         ("de", "heart_device", "Schrittmacher und Defi", ("Herzschrittmacher", "Defibrillator (ICD)")),
         ("en", "heart_device", "pacemaker and loop recorder", ("Heart pacemaker", "Heart rhythm recorder")),
         ("en", "other_devices", "a cochlear implant and an insulin pump",
-         ("Implantat im Ohr (Cochlea-Implantat)", "Insulinpumpe")),
-        ("en", "heart_device", "I have a pacemaker and a cochlear implant", ("Herzschrittmacher", "a cochlear implant")),
+         ("Implant in the ear (cochlear implant)", "Insulin pump")),
+        ("en", "heart_device", "I have a pacemaker and a cochlear implant", ("Heart pacemaker", "I have a pacemaker and a cochlear implant")),
     ],
 )  # fmt: skip
 def test_two_devices_in_one_message_are_both_kept(
