@@ -69,7 +69,11 @@ class Hearing(ChangingTurn):
     def not_answered(self) -> None:
         """Take a message that turned out to be no question that anybody can answer."""
         step = self.step
-        if self.talk.phase != "asking" or not isinstance(step, AskItem | AskAnother):
+        if self.talk.phase == "who":
+            self.note(tries=1)
+            self.say("who_again")
+            self.ask_who()
+        elif self.talk.phase != "asking" or not isinstance(step, AskItem | AskAnother):
             self.say("no_pairs" if self.asks == "clear" else "not_understood")
             self.ask_open()
         elif self.asks_meaning:
@@ -105,13 +109,15 @@ class Hearing(ChangingTurn):
     def place_of_words(self) -> Path:
         """Return where a message is kept in the patient's words, whatever it is; empty where nothing may be kept.
 
-        That is the question that is open, else the last one for free text, which is for all that was not asked.
+        That is the question that is open, else the last one for free text, which is for all that was not asked; after a
+        "no" to the question for consent, that one: whoever names something then wants it to be known.
         """
         step, filling = self.step, self.session.filling
         if self.talk.phase == "asking" and isinstance(step, AskItem | AskAnother) and step.item.is_question:
             return () if asks_consent(step.item) and self.yes is not True else step.path
-        asked = (path for path in self.engine.questions(filling) if not self.row_around(path))
-        return next((path for path in reversed(list(asked)) if self.item(path).type == "text"), ())
+        asked = [path for path in reversed(list(self.engine.questions(filling))) if not self.row_around(path)]
+        found = (path for path in asked if self.item(path).type == "text")
+        return next(found, next((path for path in asked if asks_consent(self.item(path))), ()))
 
     # Replies to a question
 

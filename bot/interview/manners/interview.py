@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from bot.interview.form.form import Form, Path
+from bot.interview.manners.agreement import asks_consent
 from bot.interview.manners.decisions import Decisions, Reason
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
@@ -25,7 +26,7 @@ from bot.interview.manners.listening import (
     question_like,
 )
 from bot.interview.manners.page_turn import PageTurn
-from bot.interview.manners.session import Quote, Said, Session, name_of, with_answers
+from bot.interview.manners.session import Quote, Said, Sentence, Session, name_of, with_answers
 from bot.interview.manners.turn import OpenTurn, Turn, repeatable
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
@@ -115,13 +116,19 @@ class Interview:
     def _keeping(self, before: Session, turn: Turn, text: str) -> Turn:
         """Return a turn that keeps what leaves something to decide; where no question was open, it says so."""
         kept = self.keep_words(before, turn.session, text) if self.decisions else turn.session
-        if kept is turn.session:
+        noted = kept.events[-1] if kept.events else None
+        # A message that nobody could answer was kept when it was heard first.
+        again = turn.aside == "no" and before.events[-1:] == kept.events[-1:]
+        if not isinstance(noted, Noted) or not (kept is not turn.session or (again and noted.text == text.strip())):
             return turn
-        said = turn.said
-        if before.talk.phase != "asking":
-            path, words = kept.events[-1].path, (own_words(text),)
-            said = replace(said, parts=(with_answers("noted_too", path[-1][0], words), *said.parts))
-        return replace(turn, session=kept, said=said)
+        if before.talk.phase == "asking":
+            return replace(turn, session=kept)
+        told = self._open_turn(kept)
+        told.parts.append(with_answers("noted_too", noted.path[-1][0], (own_words(text),)))
+        if asks_consent(self.form.by_link_id[noted.path[-1][0]]):
+            told.show_again()  # what was said to the "no": to call
+        parts = [part for part in turn.said.parts if not (isinstance(part, Sentence) and part.key == "not_understood")]
+        return replace(turn, session=kept, said=replace(turn.said, parts=(*told.parts, *parts)))
 
     def keep_words(self, before: Session, after: Session, text: str) -> Session:
         """Return a session with what a message says that leaves something to decide, whatever became of it.

@@ -233,7 +233,9 @@ class Lexicon:
                 return _Piece(plain=False)
             elif word in self.well:
                 well.append(place)
-            elif not (word in self.around or word in self.affirms or self._excepts_harmless(said[place:])):
+            elif self._excepts_harmless(said[place:]):
+                denies = True
+            elif not (word in self.around or word in self.affirms):
                 return _Piece(plain=False)
             place += step
         # "Die Nieren sind gesund" denies; "nicht gesund", "not so good" and "gesund sind sie nicht" do not.
