@@ -15,6 +15,7 @@ from bot.catalog.catalog import exams_in, locate
 from bot.catalog.exam import Exam, load_exam
 from bot.catalog.fhir_files import files_in, read_json, read_launch, shipped_form, write_text
 from bot.errors import BadData, friendly_errors
+from bot.handover.resources import reason_line
 from bot.interview.form.form import Form, Item
 from bot.interview.form.form import Path as ItemPath
 from bot.interview.manners.interview import Interview, Open
@@ -356,6 +357,11 @@ def interview(
         _tell(form.line_of(loss))
     for refusal in asked.refusals(session) if session.status == "in-progress" else ():
         print(f"klartext: not completed, the validator refuses {refusal}", file=sys.stderr)
+    reasons = asked.to_decide(session)
+    if reasons:
+        _tell(f"Needs a decision before the exam, {len(reasons)} reasons:")
+    for reason in reasons:
+        _tell(f"- {reason_line(reason)}")
     if unused := script.unused():
         print(f"klartext: never asked, or not again: {', '.join(dict.fromkeys(unused))}", file=sys.stderr)
     raise typer.Exit(IN_PROGRESS if session.status == "in-progress" else 0)

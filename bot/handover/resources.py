@@ -123,7 +123,7 @@ def decision_task(export: Export, response: Resource) -> Iterator[Resource]:
     reasons = export.interview.to_decide if export.interview is not None else ()
     if not reasons:
         return
-    lines = [_reason(each) for each in reasons]
+    lines = [reason_line(each) for each in reasons]
     key = ("decision", *lines)
     made = _task(export, key, "decision-before-exam", "Needs a decision before the exam", priority="urgent")
     made["focus"] = response.reference
@@ -135,7 +135,7 @@ def decision_task(export: Export, response: Resource) -> Iterator[Resource]:
     yield _resource(export, key, made, export.at)
 
 
-def _reason(reason: Reason) -> str:
+def reason_line(reason: Reason) -> str:
     """Return a reason as staff read it: what was asked, and what was answered or said."""
     if reason.kind == "not-answered":
         return reason.asked or reason.link_id

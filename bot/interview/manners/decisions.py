@@ -96,7 +96,8 @@ class Decisions:
             excepted = self.lexicon.excepted(own)
             if rule.any_words or (excepted and not _is_clear(item, rule, excepted)):
                 return not self.lexicon.is_plain(own)
-        return self.lexicon.names_something(own) and (not asks or self.lexicon.is_of_oneself(own))
+        of_patient = not asks or filler not in _FOR_ONESELF or self.lexicon.is_of_oneself(own)
+        return of_patient and self.lexicon.names_something(own)
 
     def of_patient(self, text: str, item: Item | None, filler: Filler) -> str:
         """Return a message without what it says of others; all of it where that may be meant as the answer."""
