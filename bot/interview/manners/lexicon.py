@@ -106,7 +106,9 @@ class Lexicon:
         harmless: Those that do not, although they look like it: "nächste Woche", "Eisenbahn".
         denials: "kein", "never".
         clears: Phrases that deny by themselves: "nicht dass ich wüsste".
+        spoils: Phrases with a denial in them that deny nothing: "noch nicht", "never without".
         affirms: "ja", "yes".
+        has: How somebody says that they have what was asked for: "I have one".
         around: Words that say nothing beside a denial.
         joins: Words by which a denial goes on to the next thing: "kein Stent oder Clip".
         organs: Parts of the body that are named in a denial: "nix am Herz".
@@ -122,7 +124,9 @@ class Lexicon:
     harmless: Terms = Terms()
     denials: frozenset[str] = frozenset()
     clears: Terms = Terms()
+    spoils: Terms = Terms()
     affirms: frozenset[str] = frozenset()
+    has: Terms = Terms()
     around: frozenset[str] = frozenset()
     joins: frozenset[str] = frozenset()
     organs: Terms = Terms()
@@ -238,6 +242,8 @@ class Lexicon:
             elif not (word in self.around or word in self.affirms):
                 return _Piece(plain=False)
             place += step
+        if self.spoils.within(said) or (not denies and self.has.within(said)):
+            return _Piece(plain=False)
         # "Die Nieren sind gesund" denies; "nicht gesund", "not so good" and "gesund sind sie nicht" do not.
         unwell = any(0 < fine - refusal < NEAR for refusal in refused for fine in well) or (organ and well and refused)
         if unwell or (organ and not (denies or well)):
@@ -269,7 +275,7 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
     listed: dict[str, list[str]] = {}
     for name, text in stated:
         listed.setdefault(name, []).append(text)
-    terms = {name: Terms.of(listed.get(name, ())) for name in ("harmless", "clears", "organs", "others")}
+    terms = {name: Terms.of(listed.get(name, ())) for name in ("harmless", "clears", "spoils", "has", "organs", "others")}
     plain = {name: frozenset(word for text in listed.get(name, ()) for word in words(text)) for name in _PLAIN}
     excepting = [" ".join(each.split()) for text in listed.get("excepting", ()) for each in text.split(",")]
     longest = "|".join(
