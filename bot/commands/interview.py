@@ -353,15 +353,15 @@ def interview(
         heading = Heading("", now.isoformat(timespec="seconds"), subject=_reference(given.get("patient", {})))
         response = asked.response(session, heading)
         write_text(out, dump(response) + "\n")
+        # As the Task of a conversation says it; with the transcript, for patients' words are in it.
+        if reasons := asked.to_decide(session):
+            _write(f"Needs a decision before the exam, {len(reasons)} reasons:")
+        for reason in reasons:
+            _write(f"- {reason_line(reason)}")
     for loss in asked.engine.losses:
         _tell(form.line_of(loss))
     for refusal in asked.refusals(session) if session.status == "in-progress" else ():
         print(f"klartext: not completed, the validator refuses {refusal}", file=sys.stderr)
-    reasons = asked.to_decide(session)
-    if reasons:
-        _tell(f"Needs a decision before the exam, {len(reasons)} reasons:")
-    for reason in reasons:
-        _tell(f"- {reason_line(reason)}")
     if unused := script.unused():
         print(f"klartext: never asked, or not again: {', '.join(dict.fromkeys(unused))}", file=sys.stderr)
     raise typer.Exit(IN_PROGRESS if session.status == "in-progress" else 0)

@@ -20,7 +20,6 @@ from bot.interview.manners.listening import (
     OWN_WORDS,
     CachedReader,
     Listener,
-    QuestionLike,
     is_named,
     own_words,
     question_like,

@@ -184,7 +184,10 @@ class Lexicon:
         parted = self.excepting.sub(",", text) if self.excepting is not None else text
         pieces = [piece.strip() for piece in _BREAKS.split(parted) if words(piece)]
         rest = [piece for piece in pieces if not self._is_of_others(words(piece))]
-        joined = any(not self.too.isdisjoint(words(piece)) and not self.is_plain(piece) for piece in rest)
+        joined = any(
+            not self.is_plain(piece) and (self.has.within(words(piece)) or not self.too.isdisjoint(words(piece)))
+            for piece in rest
+        )
         return text if joined or len(rest) == len(pieces) else ", ".join(rest)
 
     def excepted(self, text: str) -> str:
@@ -232,7 +235,10 @@ class Lexicon:
             elif word in self.closes:
                 denied = denied and joins  # "no problems with my stent" denies no stent
             elif named and denied:
-                denied, step = said[place + named : place + named + 1] != [] and said[place + named] in self.joins, named
+                denied, step = (
+                    said[place + named : place + named + 1] != [] and said[place + named] in self.joins,
+                    named,
+                )
             elif named:
                 return _Piece(plain=False)
             elif word in self.well:
@@ -275,7 +281,9 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
     listed: dict[str, list[str]] = {}
     for name, text in stated:
         listed.setdefault(name, []).append(text)
-    terms = {name: Terms.of(listed.get(name, ())) for name in ("harmless", "clears", "spoils", "has", "organs", "others")}
+    terms = {
+        name: Terms.of(listed.get(name, ())) for name in ("harmless", "clears", "spoils", "has", "organs", "others")
+    }
     plain = {name: frozenset(word for text in listed.get(name, ()) for word in words(text)) for name in _PLAIN}
     excepting = [" ".join(each.split()) for text in listed.get("excepting", ()) for each in text.split(",")]
     longest = "|".join(

@@ -133,7 +133,11 @@ class CachedReader:
         """Read words; a denial in words that only the form knows as its "no", an exception as what is excepted."""
         reading = read_as(text)
         own = isinstance(reading, Read) and any(each.type in OWN_WORDS for each in reading.answers)
-        if item.type not in CHOICES or not self.decisions or (isinstance(reading, Read) and reading.literal and not own):
+        if (
+            item.type not in CHOICES
+            or not self.decisions
+            or (isinstance(reading, Read) and reading.literal and not own)
+        ):
             return reading
         excepted = self.decisions.excepted(text, item) if item.open else ""
         if excepted:

@@ -228,11 +228,7 @@ class PageTurn(PageView):
             *self.session.filling.noted.get(field.path, ()),
         ]
         filler = self.session.filler
-        told = (
-            text
-            for text in texts
-            if text not in stands and self._decisions.tells(text, field.item, filler=filler)
-        )
+        told = (text for text in texts if text not in stands and self._decisions.tells(text, field.item, filler=filler))
         self.apply(*(Noted(field.path, text) for text in told if self._is_there(field.path)))
 
     def _no_more(self, path: Path) -> None:
