@@ -99,6 +99,11 @@ class Decisions:
         of_patient = not asks or filler not in _FOR_ONESELF or self.lexicon.is_of_oneself(own)
         return of_patient and self.lexicon.names_something(own)
 
+    def is_unclear(self, item: Item, answers: Sequence[Answer]) -> bool:
+        """Say whether answers to a question leave something to decide."""
+        rule = self.rules.get(item.link_id)
+        return rule is not None and any(not _in_words(each) and _code(each) not in rule.clear for each in answers)
+
     def of_patient(self, text: str, item: Item | None, filler: Filler) -> str:
         """Return a message without what it says of others; all of it where that may be meant as the answer."""
         if not self.rules:
@@ -117,7 +122,7 @@ class Decisions:
         return item.link_id in self.rules and self.lexicon.denies(self.of_patient(text, item, ""))
 
     def excepted(self, text: str, item: Item) -> str:
-        """Return what a message to a question excepts from its denial; empty for nothing, or where that is not asked."""
+        """Return what a message to a question excepts from its denial; empty for nothing, or without a rule."""
         excepted = self.lexicon.excepted(text) if item.link_id in self.rules else ""
         return "" if self.lexicon.is_plain(excepted) else excepted
 
@@ -151,7 +156,7 @@ class Decisions:
             yield _words(item, asked, text)
         if rule is None:
             return
-        unclear = [each for each in answers if not _in_words(each) and _code(each) not in rule.clear]
+        unclear = [each for each in answers if self.is_unclear(item, (each,))]
         if unclear:
             yield Reason("answer", item.link_id, asked, tuple(_called(item, each, language) for each in unclear))
         if not answers:

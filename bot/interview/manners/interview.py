@@ -139,6 +139,11 @@ class Interview:
         """
         turn = Hearing(self.engine, self._reader, before, text)
         path = turn.place_of_words() if self.decisions else ()
+        opened, understood = after.talk.revisit, after.talk.pending or ()
+        if before.talk.phase == "finished" and opened:
+            # A late correction counts whether or not the patient stays to confirm it.
+            unclear = self.decisions.is_unclear(self.form.by_link_id[opened[-1][0]], understood)
+            path = opened if unclear else path
         if not path or not self.engine.exists(after.filling, path) or turn.hears_just_an_answer(text):
             return after
         asks = bool(turn.wants) or turn.asks == "clear"

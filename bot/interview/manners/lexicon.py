@@ -191,7 +191,7 @@ class Lexicon:
         return text if joined or len(rest) == len(pieces) else ", ".join(rest)
 
     def excepted(self, text: str) -> str:
-        """Return what a message excepts from its denial: "gadolinium" of "none except gadolinium"; empty for nothing."""
+        """Return what a message excepts from its denial: "gadolinium" of "none except gadolinium"; or nothing."""
         for found in self.excepting.finditer(text) if self.excepting is not None else ():
             before = words(text[: found.start()])
             if not self.denials.isdisjoint(before) and words(text[found.end() :]):
@@ -235,17 +235,14 @@ class Lexicon:
             elif word in self.closes:
                 denied = denied and joins  # "no problems with my stent" denies no stent
             elif named and denied:
-                denied, step = (
-                    said[place + named : place + named + 1] != [] and said[place + named] in self.joins,
-                    named,
-                )
-            elif named:
-                return _Piece(plain=False)
-            elif word in self.well:
+                # What it denies ends here, unless the next word goes on with it.
+                denied = not self.joins.isdisjoint(said[place + named : place + named + 1])
+                step = named
+            elif word in self.well and not named:
                 well.append(place)
-            elif self._excepts_harmless(said[place:]):
+            elif not named and self._excepts_harmless(said[place:]):
                 denies = True
-            elif not (word in self.around or word in self.affirms):
+            elif named or not (word in self.around or word in self.affirms):
                 return _Piece(plain=False)
             place += step
         if self.spoils.within(said) or (not denies and self.has.within(said)):
@@ -281,20 +278,32 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
     listed: dict[str, list[str]] = {}
     for name, text in stated:
         listed.setdefault(name, []).append(text)
-    terms = {
-        name: Terms.of(listed.get(name, ())) for name in ("harmless", "clears", "spoils", "has", "organs", "others")
-    }
-    plain = {name: frozenset(word for text in listed.get(name, ()) for word in words(text)) for name in _PLAIN}
+
+    def terms(name: str) -> Terms:
+        return Terms.of(listed.get(name, ()))
+
+    def plain(name: str) -> frozenset[str]:
+        return frozenset(word for text in listed.get(name, ()) for word in words(text))
+
     excepting = [" ".join(each.split()) for text in listed.get("excepting", ()) for each in text.split(",")]
     longest = "|".join(
         re.escape(each).replace(r"\ ", r"\s+") for each in sorted(excepting, key=len, reverse=True) if each
     )
     return Lexicon(
-        names=Terms.of(listed.get("words", ())),
+        names=terms("words"),
+        harmless=terms("harmless"),
+        denials=plain("denials"),
+        clears=terms("clears"),
+        spoils=terms("spoils"),
+        affirms=plain("affirms"),
+        has=terms("has"),
+        around=plain("around"),
+        joins=plain("joins"),
+        organs=terms("organs"),
+        well=plain("well"),
+        closes=plain("closes"),
+        own=plain("own"),
+        others=terms("others"),
+        too=plain("too"),
         excepting=re.compile(rf"(?<!\w)(?:{longest})(?!\w)", re.IGNORECASE) if longest else None,
-        **terms,
-        **plain,
     )
-
-
-_PLAIN = ("denials", "affirms", "around", "joins", "well", "closes", "own", "too")

@@ -37,7 +37,9 @@ def is_unread(text: str) -> bool:
     best = max(
         (sum(word in common for word in said) for language, common in lists.items() if language not in ours), default=0
     )
-    return best > read or (read == 0 and _FOREIGN_LETTERS.search(text.lower()) is not None)
+    # A name may have such letters, too: "Dr. Şahin hat mich operiert".
+    lettered = sum(_FOREIGN_LETTERS.search(word) is not None for word in text.lower().split())
+    return best + lettered > read
 
 
 def _bare_words(text: str) -> list[str]:
