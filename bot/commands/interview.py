@@ -15,6 +15,7 @@ from bot.catalog.catalog import exams_in, locate
 from bot.catalog.exam import Exam, load_exam
 from bot.catalog.fhir_files import files_in, read_json, read_launch, shipped_form, write_text
 from bot.errors import BadData, friendly_errors
+from bot.handover.resources import reason_line
 from bot.interview.form.form import Form, Item
 from bot.interview.form.form import Path as ItemPath
 from bot.interview.manners.interview import Interview, Open
@@ -352,6 +353,11 @@ def interview(
         heading = Heading("", now.isoformat(timespec="seconds"), subject=_reference(given.get("patient", {})))
         response = asked.response(session, heading)
         write_text(out, dump(response) + "\n")
+        # As the Task of a conversation says it; with the transcript, for patients' words are in it.
+        if reasons := asked.to_decide(session):
+            _write(f"Needs a decision before the exam, {len(reasons)} reasons:")
+        for reason in reasons:
+            _write(f"- {reason_line(reason)}")
     for loss in asked.engine.losses:
         _tell(form.line_of(loss))
     for refusal in asked.refusals(session) if session.status == "in-progress" else ():

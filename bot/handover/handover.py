@@ -228,8 +228,9 @@ def _filled(stored: StoredInterview, history: History, events: int = 0) -> Inter
     if asking.decisions and not events:
         # What a patient asked of their own device counts, whatever they answered to the form.
         asked = (kept.turn.question for kept in history.kept(stored.conversation))
-        told = (text for text in asked if asking.decisions.tells(text, None, asks="clear"))
-        decided += tuple(Reason("words", "", "Chat", (text,)) for text in dict.fromkeys(told))
+        told = (text for text in asked if asking.decisions.tells(text, None, asks=True, filler=session.filler))
+        known = {text for reason in decided for text in reason.said}
+        decided += tuple(Reason("words", "", "Chat", (text,)) for text in dict.fromkeys(told) if text not in known)
     return Interview(asking.form.raw, response, (*marked, *left_out), decided)
 
 

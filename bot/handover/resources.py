@@ -35,6 +35,7 @@ REASON_NAMES: Mapping[str, str] = {
     "answer": "An answer",
     "not-answered": "No answer",
     "words": "The patient's own words",
+    "unread": "The patient's own words, which the form cannot read",
 }
 
 
@@ -122,7 +123,7 @@ def decision_task(export: Export, response: Resource) -> Iterator[Resource]:
     reasons = export.interview.to_decide if export.interview is not None else ()
     if not reasons:
         return
-    lines = [_reason(each) for each in reasons]
+    lines = [reason_line(each) for each in reasons]
     key = ("decision", *lines)
     made = _task(export, key, "decision-before-exam", "Needs a decision before the exam", priority="urgent")
     made["focus"] = response.reference
@@ -134,11 +135,11 @@ def decision_task(export: Export, response: Resource) -> Iterator[Resource]:
     yield _resource(export, key, made, export.at)
 
 
-def _reason(reason: Reason) -> str:
+def reason_line(reason: Reason) -> str:
     """Return a reason as staff read it: what was asked, and what was answered or said."""
     if reason.kind == "not-answered":
         return reason.asked or reason.link_id
-    said = [f"„{each}“" if reason.kind == "words" else each for each in reason.said]
+    said = [f"„{each}“" if reason.kind in ("words", "unread") else each for each in reason.said]
     return f"{reason.asked or reason.link_id} – {'; '.join(said)}"
 
 

@@ -27,6 +27,8 @@ from bot.interview.walk.engine import AskAnother, AskItem, Engine
 from bot.interview.walk.filling import Given, GroupAdded, MarkedForStaff, Skipped, Waiting, first
 from bot.text import words
 
+MOST_PICKING = 2  # words that only pick an answer; more may ask something: "Moment, was passiert mit meinen Daten"
+
 
 class ChangingTurn(FileTurn):
     """A turn in which the patient says something, as far as it is no answer to the open question."""
@@ -144,8 +146,9 @@ class ChangingTurn(FileTurn):
     def _take_filler(self) -> None:
         """Take the reply to the question who fills the form in; what is not understood twice is left open."""
         filler = filler_meant(self.text, self.language)
-        if self.asks == "clear":
-            self.aside = "clear"
+        may_ask = not filler and not self.wants and len(words(self.text)) > MOST_PICKING
+        if self.asks == "clear" or may_ask:
+            self.aside = "clear" if self.asks == "clear" else "maybe"
             self.ask_who()
         elif self.wants in ("pause", "repeat", "help", "why"):
             self.obey()

@@ -2,33 +2,33 @@
 
 A question with the extension `decision` lists the answers that leave nothing to decide. Whatever else stands there
 does: another answer, the patient's own words, or none. Words that name something (`decision-words` of the form) do in
-every answer, and in whatever was said while the form was asked; unless all that was said is that it is not there.
+every answer, and in whatever was said while the form was asked; unless all that was said is that it is not there. So do
+words that nobody here can read.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal
 
-from bot.interview.form.form import Form, Item, Path
-from bot.interview.manners.listening import QuestionLike
-from bot.interview.reading.vocabulary import near
+from bot.interview.form.form import Form, Item, Option, Path
+from bot.interview.manners.lexicon import Lexicon
+from bot.interview.manners.session import Filler, Session
+from bot.interview.manners.unread import is_unread
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, as_object, extensions, objects, string
-from bot.interview.values.fhir_names import DECISION, DECISION_WORDS
+from bot.interview.values.fhir_names import DECISION
 from bot.interview.walk.engine import Engine
-from bot.interview.walk.filling import Event, Filling, Noted
+from bot.interview.walk.filling import Noted
 from bot.text import sanitise, words
 
-MIN_MISTYPED = 6  # letters of a word that is known with one slip in it, too
 MOST_SAID = 500  # characters of a message that staff are told
-_BREAKS = re.compile(r"[,.;:!?()\n/]+|\s[-–—]+\s")
 _WORDS = frozenset({"string", "text", "markdown", "uri"})
+# Who speaks of themselves when they say "ich": also where nobody asked who fills the form in.
+_FOR_ONESELF: frozenset[Filler] = frozenset({"", "open", "patient"})
 
-Kind = Literal["answer", "not-answered", "words"]
+Kind = Literal["answer", "not-answered", "words", "unread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Reason:
     """Why somebody has to decide something before the exam.
 
     Attributes:
-        kind: An answer, a question without one, or what the patient said in words.
+        kind: An answer, a question without one, what the patient said in words, or words that nobody here can read.
         link_id: The question; of words, what was open when they were said.
-        asked: Its text, as staff read it.
+        asked: Its text, in the language of the conversation.
         said: The answers as they are called, or the patient's words.
     """
 
@@ -72,192 +72,128 @@ class Decisions:
     def of(cls, form: Form) -> Decisions:
         """Read what the items of a form, and the form itself, say."""
         found = ((item.link_id, extension) for item in form.walk() for extension in extensions(item.raw, *DECISION))
-        return cls({link_id: _rule(each) for link_id, each in found}, _lexicon_of(form.raw))
+        return cls({link_id: _rule(each) for link_id, each in found}, Lexicon.of(form.raw))
 
     def __bool__(self) -> bool:
         return bool(self.rules)
 
-    def tells(self, text: str, item: Item | None, *, asks: QuestionLike = "no") -> bool:
+    def tells(self, text: str, item: Item | None, *, asks: bool = False, filler: Filler = "") -> bool:
         """Say whether a message leaves something to decide.
 
         Args:
             text: What the patient said.
             item: What was asked; None for nothing.
-            asks: Whether it is a question of the patient's: it must name something then, a clear one of themselves.
+            asks: Whether it is clearly a question of the patient's: it must name something of theirs then.
+            filler: Who fills the form in: for a relative, "she has one" is said of the patient.
         """
-        rule = self.rules.get(item.link_id) if item is not None else None
         if not self.rules:
             return False
-        if rule is not None and rule.any_words and asks == "no":
-            return not self.lexicon.is_plain(text)
-        return self.lexicon.names_something(text) and (asks != "clear" or self.lexicon.is_of_oneself(text))
+        if item is not None and is_unread(text):
+            return True
+        rule = self.rules.get(item.link_id) if item is not None else None
+        own = self.of_patient(text, item, filler)
+        if rule is not None and item is not None and not asks:
+            excepted = self.lexicon.excepted(own)
+            if rule.any_words or (excepted and not _is_clear(item, rule, excepted)):
+                return not self.lexicon.is_plain(own)
+        of_patient = not asks or filler not in _FOR_ONESELF or self.lexicon.is_of_oneself(own)
+        return of_patient and self.lexicon.names_something(own)
 
-    def reasons(self, engine: Engine, filling: Filling, events: Iterable[Event]) -> tuple[Reason, ...]:
-        """Return all reasons, in the order of the form.
+    def is_unclear(self, item: Item, answers: Sequence[Answer]) -> bool:
+        """Say whether answers to a question leave something to decide."""
+        rule = self.rules.get(item.link_id)
+        return rule is not None and any(not _in_words(each) and _code(each) not in rule.clear for each in answers)
 
-        Args:
-            engine: Of the form.
-            filling: As things stand.
-            events: All that happened: what was once said counts, whatever became of the question since.
+    def of_patient(self, text: str, item: Item | None, filler: Filler) -> str:
+        """Return a message without what it says of others; all of it where that may be meant as the answer."""
+        if not self.rules:
+            return text
+        own = self.lexicon.without_others(text) if filler in _FOR_ONESELF else text
+        # "My husband has one", to a question that is open: whoever says only that may answer for him.
+        answers = item is not None and item.link_id in self.rules and not own
+        return text if answers else own
+
+    def is_of_others(self, text: str, filler: Filler) -> bool:
+        """Say whether a message is only about somebody else than the patient."""
+        return self.of_patient(text, None, filler) == ""
+
+    def is_denial(self, text: str, item: Item) -> bool:
+        """Say whether a message to a question denies all that it asks for, and says nothing else."""
+        return item.link_id in self.rules and self.lexicon.denies(self.of_patient(text, item, ""))
+
+    def excepted(self, text: str, item: Item) -> str:
+        """Return what a message to a question excepts from its denial; empty for nothing, or without a rule."""
+        excepted = self.lexicon.excepted(text) if item.link_id in self.rules else ""
+        return "" if self.lexicon.is_plain(excepted) else excepted
+
+    def reasons(self, engine: Engine, session: Session) -> tuple[Reason, ...]:
+        """Return all reasons, in the order of the form, in the language of the session.
+
+        All that happened counts: what was once said does, whatever became of the question since.
         """
-        form, found = engine.form, list[Reason]()
+        form, filling, language = engine.form, session.filling, session.language
+        found = list[Reason]()
         for path in engine.questions(filling):
-            found += self._of_question(form.by_link_id[path[-1][0]], filling.at(path))
+            found += self._of_question(form.by_link_id[path[-1][0]], filling.at(path), language)
         for item in form.walk():
             # What formulas found for the team; where they found nothing, there is nothing.
             hidden = filling.instances(form, item) if item.hidden and item.link_id in self.rules else ()
             given = [answer for path in hidden if filling.is_enabled(form, path) for answer in filling.at(path)]
-            found += self._of_question(item, given) if given else ()
-        noted = dict.fromkeys((event.path, event.text) for event in events if isinstance(event, Noted))
-        found += self._of_words(form, noted)
+            found += self._of_question(item, given, language) if given else ()
+        noted = dict.fromkeys((event.path, event.text) for event in session.events if isinstance(event, Noted))
+        found += self._of_words(form, noted, session)
         order = {link_id: place for place, link_id in enumerate(form.by_link_id)}
-        return tuple(dict.fromkeys(sorted(found, key=lambda reason: order.get(reason.link_id, 0))))
+        return _once(sorted(found, key=lambda reason: order.get(reason.link_id, 0)))
 
-    def _of_question(self, item: Item, answers: Sequence[Answer]) -> Iterator[Reason]:
-        rule, asked = self.rules.get(item.link_id), item.text.base
+    def _of_question(self, item: Item, answers: Sequence[Answer], language: str) -> Iterator[Reason]:
+        rule, asked = self.rules.get(item.link_id), item.text.into(language)
         said = [text for text in map(_in_words, answers) if text]
         if rule is not None and rule.any_words:
             told = [text for text in said if not self.lexicon.denies(text)]
         else:
-            told = [text for text in said if self.lexicon.names_something(text)]
-        if told:
-            yield Reason("words", item.link_id, asked, tuple(_cut(text) for text in told))
+            told = [text for text in said if self.lexicon.names_something(text) or is_unread(text)]
+        for text in told:
+            yield _words(item, asked, text)
         if rule is None:
             return
-        unclear = [each for each in answers if not _in_words(each) and _code(each) not in rule.clear]
+        unclear = [each for each in answers if self.is_unclear(item, (each,))]
         if unclear:
-            yield Reason("answer", item.link_id, asked, tuple(_called(item, each) for each in unclear))
+            yield Reason("answer", item.link_id, asked, tuple(_called(item, each, language) for each in unclear))
         if not answers:
             yield Reason("not-answered", item.link_id, asked)
 
-    def _of_words(self, form: Form, noted: Iterable[tuple[Path, str]]) -> Iterator[Reason]:
+    def _of_words(self, form: Form, noted: Iterable[tuple[Path, str]], session: Session) -> Iterator[Reason]:
         for path, text in noted:
             item = form.by_link_id.get(path[-1][0])
-            if item is not None and self.tells(text, item):
-                yield Reason("words", item.link_id, item.text.base, (_cut(text),))
+            if item is not None and self.tells(text, item, filler=session.filler):
+                yield _words(item, item.text.into(session.language), text)
 
 
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """Words that name something to decide, and those by which somebody says that it is not there.
-
-    Attributes:
-        exact: Words that name something.
-        starts: What such words begin with; `ends` what they end with; `parts` what is anywhere in them.
-        phrases: Several words in a row, by the first.
-        denials: "kein", "never".
-        affirms: "ja", "yes".
-        around: Words that say nothing beside a denial.
-        joins: Words by which a denial goes on to the next thing: "kein Stent oder Clip".
-        own: Words of somebody who speaks of themselves.
-    """
-
-    exact: frozenset[str] = frozenset()
-    starts: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    phrases: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
-    denials: frozenset[str] = frozenset()
-    affirms: frozenset[str] = frozenset()
-    around: frozenset[str] = frozenset()
-    joins: frozenset[str] = frozenset()
-    own: frozenset[str] = frozenset()
-
-    def is_plain(self, text: str) -> bool:
-        """Say whether a message is a plain yes or no, or a denial, and nothing else: "nein", "kein Schrittmacher"."""
-        return all(self._is_plain(words(piece)) for piece in _BREAKS.split(text))
-
-    def denies(self, text: str) -> bool:
-        """Say whether a message is a denial and nothing else: an answer in words that leaves nothing to decide."""
-        said = set(words(text))
-        return self.is_plain(text) and not said.isdisjoint(self.denials) and said.isdisjoint(self.affirms)
-
-    def names_something(self, text: str) -> bool:
-        """Say whether there is a word in a message that names something, and more than a denial of it."""
-        # A phrase may be written over a mark: "box, under my collarbone".
-        said = words(text)
-        return any(self._named_at(said, place) for place in range(len(said))) and not self.is_plain(text)
-
-    def is_of_oneself(self, text: str) -> bool:
-        """Say whether a patient speaks of themselves, as in "may I go in with my pacemaker?"."""
-        return not self.own.isdisjoint(words(text))
-
-    def _is_plain(self, said: Sequence[str]) -> bool:
-        denied, place = False, 0
-        while place < len(said):
-            word, named = said[place], self._named_at(said, place)
-            if word in self.denials:
-                denied = True
-            elif named and denied:
-                # What it denies ends here, unless the next word goes on with it.
-                denied = said[place + named : place + named + 1] != [] and said[place + named] in self.joins
-                place += named - 1
-            elif named or not (word in self.around or word in self.affirms):
-                return False
-            place += 1
-        return True
-
-    def _named_at(self, said: Sequence[str], place: int) -> int:
-        """Return how many words from a place on name something; 0 where none do."""
-        word = said[place]
-        phrases = (each for each in self.phrases.get(word, ()) if tuple(said[place : place + len(each)]) == each)
-        longest = max(map(len, phrases), default=0)
-        single = (
-            word in self.exact
-            or word.startswith(self.starts)
-            or word.endswith(self.ends)
-            or any(part in word for part in self.parts)
-            or (len(word) >= MIN_MISTYPED and word not in self.around and bool(near(word, self._long)))
-        )
-        return longest or int(single)
-
-    @property
-    def _long(self) -> frozenset[str]:
-        return _long_words(self.exact)
+def _words(item: Item, asked: str, text: str) -> Reason:
+    return Reason("unread" if is_unread(text) else "words", item.link_id, asked, (_cut(text),))
 
 
-@lru_cache(maxsize=8)
-def _long_words(known: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in known if len(word) >= MIN_MISTYPED)
+def _once(found: Sequence[Reason]) -> tuple[Reason, ...]:
+    """Return reasons without what another one says as well: the same words at two questions, or part of them at one."""
+    kept, said = list[Reason](), dict[int, list[str]]()
+    for number, reason in enumerate(found):
+        said[number] = words(" ".join(reason.said)) if reason.kind in ("words", "unread") else []
+    for number, reason in enumerate(found):
+        again = [
+            other
+            for other, told in said.items()
+            if other != number
+            and said[number]
+            and (told == said[number] if found[other].link_id != reason.link_id else _holds(told, said[number]))
+            and (told != said[number] or other < number)
+        ]
+        if not again and reason not in kept:
+            kept.append(reason)
+    return tuple(kept)
 
 
-def _lexicon_of(raw: JsonObject) -> Lexicon:
-    stated = [
-        (string(part, "url"), string(part, "valueString"))
-        for extension in extensions(raw, *DECISION_WORDS)
-        for part in objects(extension, "extension")
-    ]
-    return _lexicon(tuple(stated))
-
-
-@lru_cache(maxsize=8)
-def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
-    """Return what lists of words come to, by what each list is; all languages together, for patients mix them."""
-    listed: dict[str, list[str]] = {}
-    for name, text in stated:
-        listed.setdefault(name, []).extend(text.split(","))
-    exact, starts, ends, parts = set[str](), set[str](), set[str](), set[str]()
-    phrases: dict[str, list[tuple[str, ...]]] = {}
-    for term in (each.strip() for each in listed.get("words", ())):
-        folded = tuple(words(term))
-        if len(folded) > 1:
-            # A phrase ends where its last word does; a star there is taken for a word of its own letters.
-            phrases.setdefault(folded[0], []).append(folded)
-        elif folded:
-            kind = {(False, False): exact, (False, True): starts, (True, False): ends, (True, True): parts}
-            kind[term.startswith("*"), term.endswith("*")].add(folded[0])
-    plain = {name: frozenset(word for text in listed.get(name, ()) for word in words(text)) for name in _PLAIN}
-    return Lexicon(
-        frozenset(exact),
-        tuple(starts),
-        tuple(ends),
-        tuple(parts),
-        {first: tuple(several) for first, several in phrases.items()},
-        **plain,
-    )
-
-
-_PLAIN = ("denials", "affirms", "around", "joins", "own")
+def _holds(longer: Sequence[str], part: Sequence[str]) -> bool:
+    return any(longer[place : place + len(part)] == part for place in range(len(longer) - len(part) + 1))
 
 
 def _rule(extension: JsonObject) -> Rule:
@@ -265,6 +201,17 @@ def _rule(extension: JsonObject) -> Rule:
     clear = frozenset(string(part, "valueCode") for part in parts if part.get("url") == "clear")
     listed = any(part.get("url") == "words" and part.get("valueCode") == "listed" for part in parts)
     return Rule(clear, any_words=not listed)
+
+
+def _is_clear(item: Item, rule: Rule, text: str) -> bool:
+    """Say whether words are only what an answer is called that leaves nothing to decide: "pollen"."""
+    clear = [option for option in item.options if _code(option.answer) in rule.clear]
+    called = {word for option in clear for name in _names(option) for word in words(name)}
+    return called.issuperset(words(text))
+
+
+def _names(option: Option) -> Iterator[str]:
+    yield from (option.label.base, *option.label.translations.values(), *option.synonyms)
 
 
 def _in_words(answer: Answer) -> str:
@@ -278,9 +225,9 @@ def _code(answer: Answer) -> str:
     return string(as_object(answer.value), "code") if isinstance(answer.value, Mapping) else str(answer.value)
 
 
-def _called(item: Item, answer: Answer) -> str:
-    """Return what an answer is called in the form's own language."""
-    label = next((option.label.base for option in item.options if option.answer == answer), "")
+def _called(item: Item, answer: Answer, language: str) -> str:
+    """Return what an answer is called, as the patient read it."""
+    label = next((option.label.into(language) for option in item.options if option.answer == answer), "")
     return label or _code(answer)
 
 

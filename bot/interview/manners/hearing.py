@@ -69,7 +69,11 @@ class Hearing(ChangingTurn):
     def not_answered(self) -> None:
         """Take a message that turned out to be no question that anybody can answer."""
         step = self.step
-        if self.talk.phase != "asking" or not isinstance(step, AskItem | AskAnother):
+        if self.talk.phase == "who":
+            self.note(tries=1)
+            self.say("who_again")
+            self.ask_who()
+        elif self.talk.phase != "asking" or not isinstance(step, AskItem | AskAnother):
             self.say("no_pairs" if self.asks == "clear" else "not_understood")
             self.ask_open()
         elif self.asks_meaning:
@@ -105,13 +109,15 @@ class Hearing(ChangingTurn):
     def place_of_words(self) -> Path:
         """Return where a message is kept in the patient's words, whatever it is; empty where nothing may be kept.
 
-        That is the question that is open, else the last one for free text, which is for all that was not asked.
+        That is the question that is open, else the last one for free text, which is for all that was not asked; after a
+        "no" to the question for consent, that one: whoever names something then wants it to be known.
         """
         step, filling = self.step, self.session.filling
         if self.talk.phase == "asking" and isinstance(step, AskItem | AskAnother) and step.item.is_question:
             return () if asks_consent(step.item) and self.yes is not True else step.path
-        asked = (path for path in self.engine.questions(filling) if not self.row_around(path))
-        return next((path for path in reversed(list(asked)) if self.item(path).type == "text"), ())
+        asked = [path for path in reversed(list(self.engine.questions(filling))) if not self.row_around(path)]
+        found = (path for path in asked if self.item(path).type == "text")
+        return next(found, next((path for path in asked if asks_consent(self.item(path))), ()))
 
     # Replies to a question
 
@@ -147,8 +153,14 @@ class Hearing(ChangingTurn):
     def _takes_back(self, question: AskItem) -> bool:
         """Say whether a message takes back what waits and was shown last, and is no answer to the open question."""
         bare = self.yes is not None and not self.beside
-        waits = self.talk.taken in self.session.filling.waiting and has_second_thoughts(self.text, self.language)
-        return waits and not bare and not self.takes(question, self.text)
+        taken, decides = self.talk.taken, self.reader.decisions.rules
+        waits = taken in self.session.filling.waiting and has_second_thoughts(self.text, self.language)
+        if not waits or bare or self.takes(question, self.text):
+            return False
+        # "Nope, just a plate in the ankle" is said to what was asked, unless it names what waits.
+        denies = question.item.link_id in decides and begins_with_no(self.text, self.language)
+        named = " ".join(words(self.text)[1:])  # that "no" is the answer that waits says nothing
+        return not denies or bool(questions_complained_of(self, (taken,), named))
 
     def _corrects_instead(self, question: AskItem) -> bool:
         """Take a message as the correction of an earlier answer where it is no reply to the open question."""

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from bot.interview.form.form import Form, Path
+from bot.interview.manners.agreement import asks_consent
 from bot.interview.manners.decisions import Decisions, Reason
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
@@ -19,13 +20,12 @@ from bot.interview.manners.listening import (
     OWN_WORDS,
     CachedReader,
     Listener,
-    QuestionLike,
     is_named,
     own_words,
     question_like,
 )
 from bot.interview.manners.page_turn import PageTurn
-from bot.interview.manners.session import Quote, Said, Session, name_of, with_answers
+from bot.interview.manners.session import Quote, Said, Sentence, Session, name_of, with_answers
 from bot.interview.manners.turn import OpenTurn, Turn, repeatable
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
@@ -65,7 +65,7 @@ class Interview:
         self.form = form
         self.engine = Engine(form, now=now, launch=launch, plan=plan, known=known)
         self.decisions = Decisions.of(form)
-        self._reader = CachedReader(now)
+        self._reader = CachedReader(now, self.decisions)
 
     def begin(self, language: str, *, asks_who: bool = False) -> Turn:
         """Begin: say how it works, and put the first question; `asks_who`: and ask once who fills the form in."""
@@ -115,13 +115,19 @@ class Interview:
     def _keeping(self, before: Session, turn: Turn, text: str) -> Turn:
         """Return a turn that keeps what leaves something to decide; where no question was open, it says so."""
         kept = self.keep_words(before, turn.session, text) if self.decisions else turn.session
-        if kept is turn.session:
+        noted = kept.events[-1] if kept.events else None
+        # A message that nobody could answer was kept when it was heard first.
+        again = turn.aside == "no" and before.events[-1:] == kept.events[-1:]
+        if not isinstance(noted, Noted) or not (kept is not turn.session or (again and noted.text == text.strip())):
             return turn
-        said = turn.said
-        if before.talk.phase != "asking":
-            path, words = kept.events[-1].path, (own_words(text),)
-            said = replace(said, parts=(with_answers("noted_too", path[-1][0], words), *said.parts))
-        return replace(turn, session=kept, said=said)
+        if before.talk.phase == "asking":
+            return replace(turn, session=kept)
+        told = self._open_turn(kept)
+        told.parts.append(with_answers("noted_too", noted.path[-1][0], (own_words(text),)))
+        if asks_consent(self.form.by_link_id[noted.path[-1][0]]):
+            told.show_again()  # what was said to the "no": to call
+        parts = [part for part in turn.said.parts if not (isinstance(part, Sentence) and part.key == "not_understood")]
+        return replace(turn, session=kept, said=replace(turn.said, parts=(*told.parts, *parts)))
 
     def keep_words(self, before: Session, after: Session, text: str) -> Session:
         """Return a session with what a message says that leaves something to decide, whatever became of it.
@@ -133,13 +139,19 @@ class Interview:
         """
         turn = Hearing(self.engine, self._reader, before, text)
         path = turn.place_of_words() if self.decisions else ()
+        opened, understood = after.talk.revisit, after.talk.pending or ()
+        if before.talk.phase == "finished" and opened:
+            # A late correction counts whether or not the patient stays to confirm it.
+            unclear = self.decisions.is_unclear(self.form.by_link_id[opened[-1][0]], understood)
+            path = opened if unclear else path
         if not path or not self.engine.exists(after.filling, path) or turn.hears_just_an_answer(text):
             return after
-        asks: QuestionLike = "clear" if turn.wants else turn.asks
+        asks = bool(turn.wants) or turn.asks == "clear"
         said = str(own_words(text).value)
         known = [event.text for event in after.events if isinstance(event, Noted) and event.path == path]
         known += [str(answer.value) for answer in after.filling.at(path)]
-        if said in known or not self.decisions.tells(said, self.form.by_link_id[path[-1][0]], asks=asks):
+        item, filler = self.form.by_link_id[path[-1][0]], after.filler
+        if said in known or not self.decisions.tells(said, item, asks=asks, filler=filler):
             return after
         agreed = after.talk.phase == "finished" and before.talk.phase != "finished"
         turn = Hearing(self.engine, self._reader, after, text)
@@ -150,7 +162,7 @@ class Interview:
 
     def to_decide(self, session: Session) -> tuple[Reason, ...]:
         """Return what staff have to decide before the exam, as things stand."""
-        return self.decisions.reasons(self.engine, session.filling, session.events) if self.decisions else ()
+        return self.decisions.reasons(self.engine, session) if self.decisions else ()
 
     def called_off(self, session: Session, text: str) -> Turn:
         """Go on after an alarm that was called off: take what raised it as a reply if it is one, else ask again.

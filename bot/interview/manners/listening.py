@@ -7,14 +7,15 @@ An earlier question is meant by what it is called, by its number, or by the answ
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from operator import is_
 from typing import Literal
 
 from bot.interview.form.form import Bound, Form, Item, Option, Path
+from bot.interview.manners.decisions import Decisions
 from bot.interview.manners.session import Session, Talk
 from bot.interview.reading.dates import rough_times
 from bot.interview.reading.quantities import is_foreign, is_unusual, named_unit, unit_asked_for, unit_name
@@ -103,10 +104,12 @@ class CachedReader:
 
     Attributes:
         now: The present, with time zone.
+        decisions: What the form says of words: a denial in the patient's own, or an exception from one, is no name.
         readings: By linkId, language and text: the options that there were, and the reading.
     """
 
     now: datetime
+    decisions: Decisions
     # Not in its repr: patients' words must not get into a log.
     readings: dict[tuple[str, str, str], tuple[tuple[Option, ...], Reading]] = field(default_factory=dict, repr=False)
 
@@ -120,8 +123,30 @@ class CachedReader:
         if len(self.readings) >= MOST_READINGS:
             self.readings.clear()
         asked = asked_of(item, offered, language, self.now)
-        reading = read(text, asked, language=language, today=self.now.date())
+        reading = self._meant(
+            item, text, language, lambda said: read(said, asked, language=language, today=self.now.date())
+        )
         self.readings[key] = offered, reading
+        return reading
+
+    def _meant(self, item: Item, text: str, language: str, read_as: Callable[[str], Reading]) -> Reading:
+        """Read words; a denial in words that only the form knows as its "no", an exception as what is excepted."""
+        reading = read_as(text)
+        own = isinstance(reading, Read) and any(each.type in OWN_WORDS for each in reading.answers)
+        if (
+            item.type not in CHOICES
+            or not self.decisions
+            or (isinstance(reading, Read) and reading.literal and not own)
+        ):
+            return reading
+        excepted = self.decisions.excepted(text, item) if item.open else ""
+        if excepted:
+            found = read_as(excepted)
+            return replace(found, literal=False, remainder=text) if isinstance(found, Read) else reading
+        unclear = own or isinstance(reading, NotUnderstood | Ambiguous)
+        if unclear and self.decisions.is_denial(text, item):
+            found = read_as(words_for(language).texts["no"])
+            return replace(found, literal=False, remainder="") if isinstance(found, Read) else reading
         return reading
 
     def is_unusual(self, item: Item, options: Sequence[Option], language: str, answers: Sequence[Answer]) -> bool:
@@ -200,6 +225,8 @@ class Listener:
         return self._read(question, text, question.options) if elsewhere else reading
 
     def _read(self, question: AskItem, text: str, options: Sequence[Option]) -> Reading:
+        # What is said of somebody else is no answer of the patient's: "nein, aber meine Schwester hat einen".
+        text = self.reader.decisions.of_patient(text, question.item, self.session.filler)
         return self.reader.read(question.item, options, self.language, text)
 
     def takes(self, question: AskItem, text: str) -> bool:
@@ -271,7 +298,7 @@ class Listener:
 
         `plainly`: only where the message sets a new answer against the old one.
         """
-        if len(text) > LONGEST_CORRECTION:
+        if len(text) > LONGEST_CORRECTION or self.reader.decisions.is_of_others(text, self.session.filler):
             return None
         return self._contrasted(text) or (None if plainly else self._named(text))
 

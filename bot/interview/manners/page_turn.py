@@ -227,7 +227,8 @@ class PageTurn(PageView):
             *(str(each.value) for each in self.answers(field.path)),
             *self.session.filling.noted.get(field.path, ()),
         ]
-        told = (text for text in texts if text not in stands and self._decisions.tells(text, field.item))
+        filler = self.session.filler
+        told = (text for text in texts if text not in stands and self._decisions.tells(text, field.item, filler=filler))
         self.apply(*(Noted(field.path, text) for text in told if self._is_there(field.path)))
 
     def _no_more(self, path: Path) -> None:

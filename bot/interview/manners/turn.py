@@ -304,6 +304,12 @@ class OpenTurn(ListingTurn):
         self._say_text(path)
         self._say_where_to_look(self.item(path))
 
+    def show_again(self) -> None:
+        """Show once more what was shown last, if it still stands there."""
+        shown = [event.path for event in self.session.events if isinstance(event, Shown)]
+        if shown and self.engine.exists(self.session.filling, shown[-1]):
+            self.show(shown[-1])
+
     def ask_open(self, *, brief: bool = False) -> None:
         """Put what is open once more: a question, what was understood, or what to say to the summary."""
         step = self.step

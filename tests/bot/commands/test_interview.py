@@ -378,6 +378,20 @@ def test_the_language_is_that_of_the_form_unless_another_is_asked_for(ask: Any) 
     assert EN["interview_begin"] in ask({**TWO, "language": "it"}, "").stdout.decode()
 
 
+def test_what_has_to_be_decided_before_the_exam_is_printed_as_staff_get_it(ask: Any) -> None:
+    mri = data_folder("fhir") / "questionnaires" / "mri-safety.json"
+    said = "consent\tyes\nage\t66\nheart-device\tnone of these, LVAD\nallergies\tnone except gadolinium\n"
+    done = ask(mri, said, "--lang", "en")
+    clear = ask(TWO, "a\tx\n")
+
+    shown = done.stdout.decode()
+    assert "Needs a decision before the exam" in shown
+    assert "- Do you have a device at your heart? – „none of these, LVAD“" in shown
+    assert "- Which allergies do you have? – Contrast agent" in shown
+    assert "LVAD" not in done.stderr.decode()
+    assert "decision" not in clear.stdout.decode()
+
+
 def test_lines_that_were_never_used_are_named_without_their_text(ask: Any) -> None:
     done = ask(TWO, "a\tx\nb\t3\nb\tsecret\n")
 

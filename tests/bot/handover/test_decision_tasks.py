@@ -97,11 +97,13 @@ def test_who_has_nothing_to_report_gets_no_task_and_is_not_asked_to_call(
     [
         ("de", {"heart_device": "1"}, ("answer", "Haben Sie ein Gerät am Herzen? – Herzschrittmacher")),
         ("en", {"heart_device": "none of these, LVAD"},
-         ("words", "Haben Sie ein Gerät am Herzen? – „none of these, LVAD“")),
-        ("en", {"heart_device": "skip"}, ("not-answered", "Haben Sie ein Gerät am Herzen?")),
+         ("words", "Do you have a device at your heart? – „none of these, LVAD“")),
+        ("en", {"heart_device": "skip"}, ("not-answered", "Do you have a device at your heart?")),
+        ("de", {"note": "У меня кардиостимулятор"},
+         ("unread", "Möchten Sie uns noch etwas sagen? – „У меня кардиостимулятор“")),
         ("de", {"kidneys": "nein, GFR 28"}, ("words", "Haben Sie eine Krankheit der Nieren? – „nein, GFR 28“")),
         ("en", {"summary": "yes, but wait, I have a pump"},
-         ("words", "Möchten Sie uns noch etwas sagen? – „yes, but wait, I have a pump“")),
+         ("words", "Is there anything else you would like to tell us? – „yes, but wait, I have a pump“")),
         ("de", {"weight": "160 kg"}, ("answer", "Für das Team: mehr als 150 kg – true")),
     ],
 )  # fmt: skip
@@ -141,6 +143,41 @@ def test_what_is_remembered_after_the_end_goes_out_even_if_nobody_agrees_to_it_a
     first, *later = visit.bundles()
     assert tasks(first) == []
     assert any("insulin pump" in line for bundle in later for task in tasks(bundle) for _, line in reasons(task))
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [("I have got a Micra", "words"), ("noszę rozrusznik serca", "unread"), ("kalp pilim var", "unread")],
+)
+def test_what_is_said_after_the_end_is_a_reason_and_the_patient_is_asked_to_call(
+    small: Assistant, records: SqlRecords, said: str, kind: str
+) -> None:
+    visit = MriVisit(small, records, "en")
+    visit.answer()
+    told = texts(visit.say(said))
+    hand_over_rest(visit.handover, visit.interviews, at=NOW + timedelta(minutes=5))
+
+    assert SENTENCES["en"]["decision"] in told
+    (_, later) = visit.bundles()
+    assert any(each == kind and said in line for task in tasks(later) for each, line in reasons(task))
+
+
+def test_a_device_named_after_a_no_to_the_questions_reaches_staff_once_and_the_patient_is_told_to_call_again(
+    small: Assistant, records: SqlRecords
+) -> None:
+    visit = MriVisit(small, records, "en")
+    refused = texts(visit.say("no"))[0]
+    said = texts(visit.say("I have a pacemaker though"))
+    visit.say("yes")
+    late = texts(visit.say("I also have a cochlear implant"))
+    hand_over_rest(visit.handover, visit.interviews, at=NOW + timedelta(minutes=5))
+
+    assert refused in said
+    assert SENTENCES["en"]["decision"] in late
+    (*_, last) = visit.bundles()
+    lines = [line for task in tasks(last) for _, line in reasons(task)]
+    assert sum("pacemaker though" in line for line in lines) == 1
+    assert sum("cochlear" in line for line in lines) == 1
 
 
 def test_a_word_that_another_part_of_the_chat_answered_is_kept_all_the_same(

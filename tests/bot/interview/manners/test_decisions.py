@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bot.interview.load import load_form
-from bot.interview.manners.decisions import Decisions, Lexicon, Reason
+from bot.interview.manners.decisions import Decisions, Reason
+from bot.interview.manners.lexicon import Lexicon
 from bot.interview.manners.page_turn import PageSent
 from bot.interview.manners.pages import fields_in
 from bot.interview.values.fhir_names import DECISION, DECISION_WORDS
@@ -206,10 +208,10 @@ def test_not_knowing_and_not_saying_have_to_be_decided(language: str, said: str,
     ("language", "link_id", "said", "codes"),
     [
         ("de", "heart_device", "Schrittmacher und Defi", ("Herzschrittmacher", "Defibrillator (ICD)")),
-        ("en", "heart_device", "pacemaker and loop recorder", ("Herzschrittmacher", "Rekorder für den Herzrhythmus")),
+        ("en", "heart_device", "pacemaker and loop recorder", ("Heart pacemaker", "Heart rhythm recorder")),
         ("en", "other_devices", "a cochlear implant and an insulin pump",
-         ("Implantat im Ohr (Cochlea-Implantat)", "Insulinpumpe")),
-        ("en", "heart_device", "I have a pacemaker and a cochlear implant", ("Herzschrittmacher", "a cochlear implant")),
+         ("Implant in the ear (cochlear implant)", "Insulin pump")),
+        ("en", "heart_device", "I have a pacemaker and a cochlear implant", ("Heart pacemaker", "I have a pacemaker and a cochlear implant")),
     ],
 )  # fmt: skip
 def test_two_devices_in_one_message_are_both_kept(
@@ -292,3 +294,81 @@ def test_words_in_a_field_of_the_page_are_kept_beside_whatever_is_ticked() -> No
 )
 def test_words_of_other_languages_and_rare_names_are_known(said: str) -> None:
     assert LEXICON.names_something(said)
+
+
+@pytest.mark.parametrize(
+    ("language", "link_id", "said"),
+    [
+        ("de", "heart_device", "nee, nix am Herz"),
+        ("de", "heart_device", "mei Herz is gsund"),
+        ("de", "heart_device", "nein, aber meine Schwester hat einen Schrittmacher"),
+        ("de", "kidneys", "alles gut mit den Nieren"),
+        ("de", "operations", "ja, Blinddarm"),
+        ("de", "sedation", "brauch i ned"),
+        ("de", "body_items", "nur eine Brille"),
+        ("en", "asthma", "never had asthma"),
+        ("en", "heart_device", "nope, my heart is fine"),
+        ("en", "allergies", "none except pollen"),
+    ],
+)
+def test_a_denial_in_the_patients_own_words_is_a_plain_no(language: str, link_id: str, said: str) -> None:
+    patient, chat = MriPatient(language, **{link_id: said}), Chat(MRI, language)
+    asked = set[str]()
+    while chat.open != "finished":
+        waiting = chat.interview.open_question(chat.session)
+        asked.add(waiting.link_id)
+        chat.say(patient.reply(waiting))
+
+    assert chat.interview.to_decide(chat.session) == ()
+    assert "device-kind" not in asked
+    assert chat.errors() == []
+
+
+def test_what_is_excepted_from_a_no_is_the_answer_and_a_reason() -> None:
+    (value, words) = reasons("en", allergies="none except gadolinium")
+
+    assert (value.kind, value.said) == ("answer", ("Contrast agent",))
+    assert (words.kind, words.said) == ("words", ("none except gadolinium",))
+    assert [each.kind for each in reasons("en", allergies="none except my aunt's perfume")] == ["words"]
+
+
+@pytest.mark.parametrize(
+    ("before", "link_id", "said"),
+    [
+        ({"vessel_implants": "nope nothing there mate"}, "bone-implants", "nope just a plate in the ankle"),
+        ({"metal_work": "no not really, never"}, "metal-body", "no, only the shotgun ones"),
+        ({"bone_implants": "nothing there mate"}, "other-implants", "no unless you count the coil in my womb"),
+    ],
+)
+def test_words_beside_a_no_stay_with_the_question_that_was_asked(
+    before: dict[str, str], link_id: str, said: str
+) -> None:
+    found = reasons("en", **before, **{link_id.replace("-", "_"): said})
+
+    assert {each.link_id for each in found} == {link_id}
+    assert sum(said in each.said for each in found) == 1
+
+
+@pytest.mark.parametrize("filler", ["patient", "relative"])
+def test_what_others_have_is_the_patients_only_if_a_relative_answers(filler: Any) -> None:
+    patient, chat = MriPatient("de"), Chat(MRI, "de")
+    while chat.open != "finished":
+        chat.say(patient.reply(chat.interview.open_question(chat.session)))
+    chat.session = replace(chat.session, filler=filler)
+    chat.ask("Meine Mutter hat einen Schrittmacher")
+
+    found = [each.said for each in chat.interview.to_decide(chat.session)]
+    if filler == "relative":
+        assert found == [("Meine Mutter hat einen Schrittmacher",)]
+        return
+    for said in ("Mein Hund hat einen Chip", "Ich trage eine Brille", "Ich arbeite im Büro", "Metallica Fan"):
+        chat.ask(said)
+    assert (chat.open, chat.interview.to_decide(chat.session)) == ("finished", ())
+
+
+def test_reasons_are_in_the_language_of_the_conversation() -> None:
+    (one,) = reasons("en", heart_device="1")
+    (other,) = reasons("de", heart_device="1")
+
+    assert (one.asked, one.said) == ("Do you have a device at your heart?", ("Heart pacemaker",))
+    assert (other.asked, other.said) == ("Haben Sie ein Gerät am Herzen?", ("Herzschrittmacher",))

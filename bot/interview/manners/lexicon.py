@@ -1,0 +1,309 @@
+"""Words of a form that name something to decide, and those by which somebody says that it is not there. Pure.
+
+A form lists them (`decision-words`); all its languages count together, for patients mix them. A denial is plain only
+where nothing else is said: what follows "except", a word that nobody listed, "not" beside "fine" all speak against it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from bot.interview.reading.vocabulary import near
+from bot.interview.values.fhir_json import JsonObject, extensions, objects, string
+from bot.interview.values.fhir_names import DECISION_WORDS
+from bot.text import words
+
+NEAR = 4  # words from "not" on in which "good" is what it denies
+MIN_MISTYPED = 6  # letters of a word that is known with one slip in it, too
+_BREAKS = re.compile(r"[,.;:!?()\n/]+|\s[-–—]+\s")
+_NUMBER = "0"  # what stands in a phrase for any number, written as "#"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Words and phrases, by commas; `*` for any letters before or after a word, `#` for a number in a phrase.
+
+    Attributes:
+        exact: Whole words.
+        starts: What words begin with; `ends` what they end with; `parts` what is anywhere in them.
+        phrases: Several words in a row, by the first; whether the last may go on.
+    """
+
+    exact: frozenset[str] = frozenset()
+    starts: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    phrases: Mapping[str, tuple[tuple[tuple[str, ...], bool], ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, listed: Sequence[str]) -> Terms:
+        """Read terms as a form lists them."""
+        kinds: dict[tuple[bool, bool], set[str]] = {
+            (before, after): set() for before in (False, True) for after in (False, True)
+        }
+        phrases: dict[str, list[tuple[tuple[str, ...], bool]]] = {}
+        for term in (each.strip() for text in listed for each in text.split(",")):
+            folded = tuple(words(term.replace("#", f" {_NUMBER} ")))
+            if len(folded) > 1:
+                phrases.setdefault(folded[0], []).append((folded, term.endswith("*")))
+            elif folded:
+                kinds[term.startswith("*"), term.endswith("*")].add(folded[0])
+        return cls(
+            frozenset(kinds[False, False]),
+            tuple(kinds[False, True]),
+            tuple(kinds[True, False]),
+            tuple(kinds[True, True]),
+            {first: tuple(several) for first, several in phrases.items()},
+        )
+
+    def length_at(self, said: Sequence[str], place: int) -> int:
+        """Return how many words from a place on are one of the terms, the longest; 0 where none is."""
+        word = said[place]
+        phrases = (*self.phrases.get(word, ()), *(self.phrases.get(_NUMBER, ()) if word.isdecimal() else ()))
+        longest = max((len(phrase) for phrase, open_ in phrases if _fits(phrase, open_, said, place)), default=0)
+        single = (
+            word in self.exact
+            or word.startswith(self.starts)
+            or word.endswith(self.ends)
+            or any(part in word for part in self.parts)
+        )
+        return longest or int(single)
+
+    def within(self, said: Sequence[str]) -> bool:
+        """Say whether any of the terms occurs."""
+        return any(self.length_at(said, place) for place in range(len(said)))
+
+
+def _fits(phrase: Sequence[str], open_: bool, said: Sequence[str], place: int) -> bool:
+    there = said[place : place + len(phrase)]
+    if len(there) < len(phrase):
+        return False
+    *firsts, last = [
+        found == wanted or (wanted == _NUMBER and found.isdecimal())
+        for found, wanted in zip(there, phrase, strict=True)
+    ]
+    return all(firsts) and (last or (open_ and there[-1].startswith(phrase[-1])))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What a piece of a message is: whether it is plain, whether it denies something, and whether it says yes."""
+
+    plain: bool
+    denies: bool = False
+    affirms: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Words that name something to decide, and those by which somebody says that it is not there.
+
+    Attributes:
+        names: Words and phrases that name something.
+        harmless: Those that do not, although they look like it: "nächste Woche", "Eisenbahn".
+        denials: "kein", "never".
+        clears: Phrases that deny by themselves: "nicht dass ich wüsste".
+        spoils: Phrases with a denial in them that deny nothing: "noch nicht", "never without".
+        affirms: "ja", "yes".
+        has: How somebody says that they have what was asked for: "I have one".
+        around: Words that say nothing beside a denial.
+        joins: Words by which a denial goes on to the next thing: "kein Stent oder Clip".
+        organs: Parts of the body that are named in a denial: "nix am Herz".
+        well: Words that say that something is as it should be, and the opposite beside "not".
+        closes: Words with which what is denied ends: "no problems with my stent".
+        own: Words of somebody who speaks of themselves.
+        others: Whom somebody speaks of who does not: "meine Nachbarin", "my dog".
+        too: Words by which somebody joins them: "ich auch".
+        excepting: What an exception from a denial begins with.
+    """
+
+    names: Terms = Terms()
+    harmless: Terms = Terms()
+    denials: frozenset[str] = frozenset()
+    clears: Terms = Terms()
+    spoils: Terms = Terms()
+    affirms: frozenset[str] = frozenset()
+    has: Terms = Terms()
+    around: frozenset[str] = frozenset()
+    joins: frozenset[str] = frozenset()
+    organs: Terms = Terms()
+    well: frozenset[str] = frozenset()
+    closes: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    others: Terms = Terms()
+    too: frozenset[str] = frozenset()
+    excepting: re.Pattern[str] | None = None
+
+    @classmethod
+    def of(cls, form: JsonObject) -> Lexicon:
+        """Read what a form says."""
+        return _lexicon(
+            tuple(
+                (string(part, "url"), string(part, "valueString"))
+                for extension in extensions(form, *DECISION_WORDS)
+                for part in objects(extension, "extension")
+            )
+        )
+
+    def is_plain(self, text: str) -> bool:
+        """Say whether a message is a plain yes or no, or a denial, and nothing else: "nein", "kein Schrittmacher"."""
+        return all(self._piece(words(piece)).plain for piece in _BREAKS.split(text))
+
+    def denies(self, text: str) -> bool:
+        """Say whether a message is a denial and nothing else: an answer in words that leaves nothing to decide."""
+        pieces = [self._piece(words(piece)) for piece in _BREAKS.split(text)]
+        return (
+            all(piece.plain for piece in pieces)
+            and any(piece.denies for piece in pieces)
+            and not any(piece.affirms for piece in pieces)
+        )
+
+    def names_something(self, text: str) -> bool:
+        """Say whether there is a word in a message that names something, and more than a denial of it."""
+        # A phrase may be written over a mark: "box, under my collarbone".
+        said, place = words(text), 0
+        while place < len(said):
+            harmless, named = self.harmless.length_at(said, place), self._named_at(said, place)
+            if named > harmless:
+                return not self.is_plain(text)
+            place += harmless or 1
+        return False
+
+    def is_of_oneself(self, text: str) -> bool:
+        """Say whether a patient speaks of themselves, as in "may I go in with my pacemaker?"."""
+        return not self.own.isdisjoint(words(text))
+
+    def without_others(self, text: str) -> str:
+        """Return a message without what it says of somebody else, or of an animal: "my sister has a pacemaker".
+
+        All of it stays where the patient may mean themselves, too: "my sister has one, so do I".
+        """
+        parted = self.excepting.sub(",", text) if self.excepting is not None else text
+        pieces = [piece.strip() for piece in _BREAKS.split(parted) if words(piece)]
+        rest = [piece for piece in pieces if not self._is_of_others(words(piece))]
+        joined = any(
+            not self.is_plain(piece) and (self.has.within(words(piece)) or not self.too.isdisjoint(words(piece)))
+            for piece in rest
+        )
+        return text if joined or len(rest) == len(pieces) else ", ".join(rest)
+
+    def excepted(self, text: str) -> str:
+        """Return what a message excepts from its denial: "gadolinium" of "none except gadolinium"; or nothing."""
+        for found in self.excepting.finditer(text) if self.excepting is not None else ():
+            before = words(text[: found.start()])
+            if not self.denials.isdisjoint(before) and words(text[found.end() :]):
+                return text[found.end() :].strip(" ,.:;")
+        return ""
+
+    def _is_of_others(self, said: Sequence[str]) -> bool:
+        """Say whether a piece is about somebody of the patient's, from its beginning on: "mein alter Hund hat …"."""
+        for place in range(1, len(said)):
+            before = said[max(0, place - 2) : place]
+            if not self.others.length_at(said, place) or self.own.isdisjoint(before):
+                continue
+            if any(self._named_at(said, earlier) for earlier in range(place)) or said[place + 1 : place + 2] == ["s"]:
+                return False  # "my kidney is my sister's"
+            besides = {*said[: place - len(before)], *said[place + 1 :]}
+            return besides.isdisjoint(self.own | self.too)
+        return False
+
+    def _piece(self, said: Sequence[str]) -> _Piece:
+        """Read a piece without a mark in it, word by word; one that says anything else is not plain."""
+        denied = denies = affirms = organ = False
+        well, refused, place = list[int](), list[int](), 0
+        while place < len(said):
+            word, step, after = said[place], 1, said[place + 1 : place + 2]
+            named, harmless = self._named_at(said, place), self.harmless.length_at(said, place)
+            cleared, part = self.clears.length_at(said, place), self.organs.length_at(said, place)
+            joins = not self.joins.isdisjoint(after)
+            affirms = affirms or (word in self.affirms and not cleared)
+            if harmless >= max(named, cleared, 1):
+                step = harmless
+            elif cleared > 1 or (cleared and word not in self.denials):
+                denies, step = True, cleared
+            elif word in self.denials:
+                denied = denies = True
+                refused += [] if cleared else [place]
+            elif part:
+                # "No heart valve" goes on; "nix am Herz" ends here, unless the next word goes on with it.
+                compound = bool(after) and said[place - 1 : place] != [] and said[place - 1] in self.denials
+                denied = denied and (joins or (compound and self._named_at(said, place + 1) > 0))
+                organ, step = True, part
+            elif word in self.closes:
+                denied = denied and joins  # "no problems with my stent" denies no stent
+            elif named and denied:
+                # What it denies ends here, unless the next word goes on with it.
+                denied = not self.joins.isdisjoint(said[place + named : place + named + 1])
+                step = named
+            elif word in self.well and not named:
+                well.append(place)
+            elif not named and self._excepts_harmless(said[place:]):
+                denies = True
+            elif named or not (word in self.around or word in self.affirms):
+                return _Piece(plain=False)
+            place += step
+        if self.spoils.within(said) or (not denies and self.has.within(said)):
+            return _Piece(plain=False)
+        # "Die Nieren sind gesund" denies; "nicht gesund", "not so good" and "gesund sind sie nicht" do not.
+        unwell = any(0 < fine - refusal < NEAR for refusal in refused for fine in well) or (organ and well and refused)
+        if unwell or (organ and not (denies or well)):
+            return _Piece(plain=False)
+        return _Piece(plain=True, denies=denies or (organ and bool(well)), affirms=affirms)
+
+    def _excepts_harmless(self, said: Sequence[str]) -> bool:
+        """Say whether a word excepts only what is harmless: "nur eine Brille"."""
+        if self.excepting is None or not self.excepting.fullmatch(said[0]):
+            return False
+        rest = [word for word in said[1:] if word not in self.around]
+        return bool(rest) and all(self.harmless.length_at(rest, place) for place in range(len(rest)))
+
+    def _named_at(self, said: Sequence[str], place: int) -> int:
+        """Return how many words from a place on name something; 0 where none do."""
+        word, long_ = said[place], _long_words(self.names.exact)
+        mistyped = len(word) >= MIN_MISTYPED and word not in self.around and bool(near(word, long_))
+        return self.names.length_at(said, place) or int(mistyped)
+
+
+@lru_cache(maxsize=8)
+def _long_words(known: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in known if len(word) >= MIN_MISTYPED)
+
+
+@lru_cache(maxsize=8)
+def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
+    """Return what lists of words come to, by what each list is."""
+    listed: dict[str, list[str]] = {}
+    for name, text in stated:
+        listed.setdefault(name, []).append(text)
+
+    def terms(name: str) -> Terms:
+        return Terms.of(listed.get(name, ()))
+
+    def plain(name: str) -> frozenset[str]:
+        return frozenset(word for text in listed.get(name, ()) for word in words(text))
+
+    excepting = [" ".join(each.split()) for text in listed.get("excepting", ()) for each in text.split(",")]
+    longest = "|".join(
+        re.escape(each).replace(r"\ ", r"\s+") for each in sorted(excepting, key=len, reverse=True) if each
+    )
+    return Lexicon(
+        names=terms("words"),
+        harmless=terms("harmless"),
+        denials=plain("denials"),
+        clears=terms("clears"),
+        spoils=terms("spoils"),
+        affirms=plain("affirms"),
+        has=terms("has"),
+        around=plain("around"),
+        joins=plain("joins"),
+        organs=terms("organs"),
+        well=plain("well"),
+        closes=plain("closes"),
+        own=plain("own"),
+        others=terms("others"),
+        too=plain("too"),
+        excepting=re.compile(rf"(?<!\w)(?:{longest})(?!\w)", re.IGNORECASE) if longest else None,
+    )
