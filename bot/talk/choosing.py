@@ -73,7 +73,7 @@ class Asking(Reactions):
         named = self._undecided.names_in(text)
         if means_all(text) or (len(named.meant) > 1 and named.alone):
             return Reaction(Reply(language, (interface(language, "exam_both"),)), rest)
-        if means_none(text) and not named.meant:
+        if not named.meant and (means_none(text) or named.changes):
             return Reaction(Reply(language, (interface(language, "exam_neither"),)), rest)
         no_name = text.strip().isdigit() or named.alone  # a number of no exam; "not the mammogram"
         if no_name or any(is_unknown(text, language=each) for each in known()) or _says(text, "exam_unknown"):

@@ -243,7 +243,7 @@ class Undecided(Assistant):
         named = self.names_in(text)
         if not named.alone:
             asks = "?" in text or question_like(text, language) != "no"
-            if asks or named.denied or len(said) > (MOST_BOOKED if named.booked else MOST_NAMING):
+            if asks or named.denied or named.hinted or len(said) > (MOST_BOOKED if named.booked else MOST_NAMING):
                 return None
         return named.meant[0] if len(named.meant) == 1 else None
 

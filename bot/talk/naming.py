@@ -44,6 +44,7 @@ class Named:
         alone: Whether it says which exam it is, or is not, and nothing else.
         changes: Whether it says, in other words than a name, that the exam is another one.
         booked: Whether it speaks of an appointment.
+        hinted: Whether nothing but hints names an exam.
     """
 
     meant: tuple[str, ...] = ()
@@ -51,6 +52,7 @@ class Named:
     alone: bool = False
     changes: bool = False
     booked: bool = False
+    hinted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
         if not any(span.clause == number and span.start <= place < span.end for span in every)
     )
     left = lists["changing"].sub(" ", rest).split()
-    around = all(lists["around"].fullmatch(word) or lists["denying"].fullmatch(word) for word in left)
+    around = all(any(lists[name].fullmatch(word) for name in ("around", "denying", "both")) for word in left)
     changes = lists["changing"].search(whole) is not None
     return Named(
         meant=meant,
@@ -102,6 +104,7 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
         alone=bool(told or changes) and around and len(whole.split()) <= MOST_AROUND,
         changes=changes,
         booked=lists["booked"].search(whole) is not None,
+        hinted=bool(told) and not named,
     )
 
 

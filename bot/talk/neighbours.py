@@ -35,6 +35,7 @@ from bot.talk.withholding import Decided
 from bot.text import words
 
 SENTENCES = ("exam_offer", "exam_show", "exam_from")
+ANEW = ("exam_invited", "exam_new_chat")  # what sends to a conversation of its own
 # Probabilities, of the other exam's pair and of the own exam's best. Set by hand: no suite has offers in it.
 CERTAIN, NOTHING_NEAR = 0.55, 0.25
 
@@ -165,13 +166,18 @@ class Among(Conversation):
             likely = others[0] if len(others) == 1 else ""
             reply = Reply(language, _fixed(language, "exam_switch"), (*buttons, interface(language, "exam_stay")))
             return Reaction(reply, replace(rest, elsewhere=(likely, "")))
-        key = "exam_invited" if self._is_invited else "exam_new_chat"
+        key = ANEW[0] if self._is_invited else ANEW[1]
         return self._reactions.then_question(Reaction(Reply(language, _fixed(language, key)), rest), at)
 
 
 def is_switch(state: State) -> bool:
     """Say whether what was offered last is to go on with another exam, and not one answer of it."""
     return len(state.elsewhere) > 1 and not state.elsewhere[1]
+
+
+def tells_to_begin_anew(reply: Reply) -> bool:
+    """Say whether a reply tells the patient to begin a new conversation for another exam."""
+    return any(isinstance(part, Interface) and part.key in ANEW for part in reply.parts)
 
 
 def _fixed(language: str, *keys: str) -> tuple[Interface, ...]:

@@ -309,7 +309,7 @@ class Reception:
     def _was_asked(self, opened: StoredConversation) -> bool:
         """Say whether a conversation of no exam is one whose patient was asked which it is."""
         last = self.records.last_turn(opened.id)
-        return is_undecided(last.catalog) if last is not None else False
+        return is_undecided(last.catalog) if last is not None else opened.channel in GREETED
 
     def _is_invited(self, opened: StoredConversation) -> bool:
         """Say whether a hospital's link or portal, which knows the patient, named the exam, and not the patient."""
