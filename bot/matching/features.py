@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
+from bot.matching.packed import PackedVectors
 from bot.text import fold
 
 Floats = npt.NDArray[np.float32]
@@ -29,6 +30,7 @@ Counts = npt.NDArray[np.int64]
 
 LENGTHS = (3, 4, 5)
 MIN_TEXTS = 2  # a term that one text alone has teaches nothing about others
+MOST = 65535  # of 16 bits
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -136,21 +138,24 @@ class Vocabulary:
         return self._weighed(np.where(self._hashes[place] == hashes, self._column[place], -1), count)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Postings:
     """Bags of all texts of a catalog, column by column: which texts hold a term, and with what weight.
+
+    Entries are in the millions, so numbers of texts and weights take 16 bits each where they can: a weight is kept as a
+    share of the largest of its text, as in `bot.matching.packed`.
 
     Attributes:
         start: Shape (vocabulary + 1,): column c occupies start[c] to start[c + 1].
         text: Text numbers, shape (entries,).
-        weight: Shape (entries,).
-        texts: How many texts there are.
+        share: Of the largest weight of the text, times `MOST`, shape (entries,).
+        scale: The largest weight of each text over `MOST`, shape (texts,).
     """
 
     start: Ints
-    text: Ints
-    weight: Floats
-    texts: int
+    text: npt.NDArray[np.uint16] | Ints
+    share: npt.NDArray[np.uint16]
+    scale: Floats
 
     @classmethod
     def of(cls, bags: Sequence[Bag], vocabulary_size: int) -> Postings:
@@ -161,16 +166,32 @@ class Postings:
     def of_rows(cls, rows: csr_array) -> Postings:
         """Turn bags that are the rows of a matrix, shape (texts, vocabulary)."""
         columns = rows.tocsc()
-        return cls(columns.indptr, columns.indices, columns.data, rows.shape[0])
+        return cls.of_columns(columns.indptr, columns.indices, columns.data, rows.shape[0])
+
+    @classmethod
+    def of_columns(cls, start: Ints, text: Ints, weight: Floats, texts: int) -> Postings:
+        """Pack bags that are turned already: text numbers and weights of all entries, shape (entries,)."""
+        largest = np.full(texts, 1e-9, dtype=np.float32)
+        np.maximum.at(largest, text, weight)
+        scale = largest / np.float32(MOST)
+        share = np.rint(weight / scale[text]).astype(np.uint16)
+        return cls(start, text.astype(np.uint16) if texts <= MOST + 1 else text, share, scale)
+
+    @property
+    def texts(self) -> int:
+        """How many texts there are."""
+        return len(self.scale)
+
+    @property
+    def weight(self) -> Floats:
+        """The weights of all entries again, but for rounding; made anew each time."""
+        return np.asarray(self.share * self.scale[self.text], dtype=np.float32)
 
     @property
     def rows(self) -> csr_array:
         """The bags as rows again, shape (texts, vocabulary); made anew each time."""
-        return self._columns.tocsr()
-
-    @cached_property
-    def _columns(self) -> csc_array:
-        return csc_array((self.weight, self.text, self.start), shape=(self.texts, len(self.start) - 1))
+        columns = (self.weight, self.text.astype(np.int32), self.start)
+        return csc_array(columns, shape=(self.texts, len(self.start) - 1)).tocsr()
 
     def cosines(self, bags: Sequence[Bag]) -> Floats:
         """Return the cosine of every bag with every text, shape (bags, texts).
@@ -179,7 +200,19 @@ class Postings:
         """
         if not bags:
             return np.zeros((0, self.texts), dtype=np.float32)
-        return np.stack([self._columns[:, bag.index] @ bag.weight for bag in bags])
+        return np.stack([self._cosines(bag) for bag in bags])
+
+    def _cosines(self, bag: Bag) -> Floats:
+        if not len(bag.index):
+            return np.zeros(self.texts, dtype=np.float32)
+        first, last = self.start[bag.index], self.start[bag.index + 1]
+        columns = [slice(*bounds) for bounds in zip(first.tolist(), last.tolist(), strict=True)]
+        share = np.concatenate([self.share[column] for column in columns]).astype(np.float32)
+        text = np.concatenate([self.text[column] for column in columns]).astype(np.int32)
+        start = np.zeros(len(columns) + 1, dtype=np.int32)
+        np.cumsum(last - first, out=start[1:])
+        held = csc_array((share, text, start), shape=(self.texts, len(columns)))
+        return np.asarray((held @ bag.weight) * self.scale, dtype=np.float32)
 
 
 def sparse_rows(bags: Sequence[Bag], columns: int) -> csr_array:
@@ -333,25 +366,25 @@ class Evidence:
         vocabulary: Terms of the catalog.
         postings: Bags of all texts.
         whitening: For vectors.
-        vectors: Whitened vectors of all texts, shape (texts, kept).
+        vectors: Whitened vectors of all texts.
         weights: What was learned.
     """
 
     vocabulary: Vocabulary
     postings: Postings
     whitening: Whitening
-    vectors: Floats
+    vectors: PackedVectors
     weights: Weights
 
     def views(self, vectors: Floats, texts: Sequence[str]) -> Views:
         """Score texts with their raw vectors, shape (questions, dimensions), against every class."""
         bags = [self.vocabulary.bag(text) for text in texts]
-        meaning = cosines(self.whitening.apply(vectors), self.vectors)
+        meaning = self.vectors.products(self.whitening.apply(vectors))
         return score_views(meaning, self.postings.cosines(bags), bags, self.weights)
 
     def kernel(self, white: Floats, bags: Sequence[Bag]) -> Floats:
         """Return how near questions are to every text, shape (questions, texts); `white`: their whitened vectors."""
-        return quadratic(cosines(white, self.vectors), self.postings.cosines(bags))
+        return quadratic(self.vectors.products(white), self.postings.cosines(bags))
 
     @property
     def label(self) -> Ints:

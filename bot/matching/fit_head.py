@@ -35,6 +35,7 @@ from bot.matching.features import (
     sparse_rows,
 )
 from bot.matching.head import Fusion, Head, LocalEvidence, fusion_features
+from bot.matching.packed import PackedVectors
 
 KEPT_DIRECTIONS = 192  # of whitened vectors: what comes behind weighs little, and memory counts here
 HELD_OUT = 1200  # questions that the fusion is fitted on: more would only take longer
@@ -246,7 +247,7 @@ class _Material:
             vocabulary=self.vocabulary,
             postings=Postings.of(self.bags, len(self.vocabulary)),
             whitening=self.whitening,
-            vectors=self.vectors,
+            vectors=PackedVectors.of(self.vectors),
             weights=Weights(self.taught.label, alpha, bias, bm25),
         )
 
