@@ -1,6 +1,7 @@
 """Conversations about one of several exams: the others' answers are offered, and who is wrong here gets out of it.
 
-What another exam answers and this one declines is offered, and shown on demand under its name.
+What another exam answers, and this one does not or with much less certainty, is offered, and shown on demand under its
+name.
 
 Not beside emergencies and complaints, nor while the interview asks; and not where this exam has a pair of the same id:
 both may say something else of it. Who names the other exam ("with a pacemaker into the tube?") is not answered with
@@ -20,9 +21,10 @@ from functools import lru_cache, partial
 from typing import Self
 
 from bot.assistant import Assistant
+from bot.interview.manners.listening import question_like
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
-from bot.sentences.reply import Interface, Reply, interface, of_other_exam, sentence_of
+from bot.sentences.reply import Interface, Reply, SiteText, interface, of_other_exam, sentence_of
 from bot.sentences.wording import Wording
 from bot.staff.calls import Call
 from bot.talk.conversation import Conversation, Message, Taken
@@ -36,8 +38,12 @@ from bot.text import words
 
 SENTENCES = ("exam_offer", "exam_show", "exam_from")
 ANEW = ("exam_invited", "exam_new_chat")  # what sends to a conversation of its own
-# Probabilities, of the other exam's pair and of the own exam's best. Set by hand: no suite has offers in it.
-CERTAIN, NOTHING_NEAR = 0.55, 0.25
+# By how much likelier another exam's pair must be than what this exam finds, where no exam is named: the least tenth at
+# which fewer than 1 % of the calibration questions of an exam get an offer of the other (docs/accuracy.md).
+AHEAD = 0.3
+PICKED = 1.0  # the probability of what the patient chose
+# How replies begin that answer nothing, and send nobody to a doctor this day.
+DECLINING = ("declined", "not_sure", "complaint_days", "complaint_appointment", "complaint_other")
 
 
 class Neighbour(Assistant):
@@ -243,44 +249,53 @@ def _taken(own: Neighbour, state: State, text: str, offered: tuple[str, ...], as
 
 
 def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
-    """Return a reaction with the offer of another exam's answer, where it declines and one answers with certainty."""
-    decided, after, first = reaction.decided, reaction.after, next(iter(reaction.reply.parts), None)
-    if decided is not None and decided.decision == "answered" and not after.alarmed and after.complaint is None:
-        meant = _meant_elsewhere(own, decided, reaction.reply.language)
-        return reaction if meant is None else _offer(own, reaction, decided, meant)
-    declined = isinstance(first, Interface) and first.key.startswith("declined")
-    calm = not after.alarmed and after.complaint is None
-    if decided is None or decided.decision != "declined" or not declined or not calm:
+    """Return a reaction with the offer of another exam's answer, where that is what the question is about."""
+    decided, first = reaction.decided, next(iter(reaction.reply.parts), None)
+    if decided is None or decided.score >= PICKED or reaction.after.alarmed:
         return reaction
     question, language = decided.question, reaction.reply.language
-    if ails(question) or in_trouble(question):
+    said = first.key if isinstance(first, Interface) else ""
+    complains = reaction.after.complaint is not None or said.startswith("complaint")
+    calm = not ails(question) and not in_trouble(question)
+    replied = {
+        "answered": not complains,
+        "clarify": calm and not complains,
+        "declined": calm and said.startswith(DECLINING),
+        "talk": isinstance(first, SiteText),  # "from what age to the mammogram?" is no question of the place
+    }.get(decided.decision, False)
+    # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
+    if not replied or (complains and "?" not in question and question_like(question, language) == "no"):
         return reaction
-    named = own.named_in(question).meant
+    meant = _meant_elsewhere(own, decided, question, language)
+    return reaction if meant is None else _offer(own, reaction, decided, meant)
+
+
+def _meant_elsewhere(own: Neighbour, decided: Decided, question: str, language: str) -> tuple[str, str] | None:
+    """Return the exam and its pair that a question is about rather than about anything of this exam."""
+    said = own.named_in(question).meant
+    named = tuple(exam for exam in said if exam in own.others) if exam_of(own) not in said else ()
+    if (said or decided.decision == "talk") and not named:
+        return None
+    for exam in named:  # what this exam says of the same matter may be the opposite
+        if decided.decision == "answered" and decided.pair_id in _answers(own.others[exam], language):
+            return exam, decided.pair_id or ""
+    least = decided.score + (0.0 if named else AHEAD)
+    if least >= 1:
+        return None
     best: tuple[float, str, str] | None = None
     for exam, other in own.others.items():
-        if language not in other.languages or other.is_closed:
+        if language not in other.languages or other.is_closed or (named and exam not in named):
             continue
         response = other.answer(question, language)
-        pair_id = response.pair_id
-        answers = response.decision == "answered" and not response.also and response.answer is not None
-        if not answers or pair_id is None or pair_id in own.catalog(language).by_id:
-            continue
-        # A question that names no exam is one about the patient's own, unless nothing there comes near to it.
-        foreign = decided.score < NOTHING_NEAR and response.score >= CERTAIN
-        if not foreign and exam not in named:
+        pair_id = response.pair_id if response.decision == "answered" and not response.also else None
+        if pair_id is None and named and response.decision == "clarify":
+            pair_id = response.choices[0]
+        is_own = pair_id in own.catalog(language).by_id and not named
+        if pair_id is None or is_own or response.level is not None or response.score < least:
             continue
         if best is None or response.score > best[0]:
             best = (response.score, exam, pair_id)
-    return reaction if best is None else _offer(own, reaction, decided, best[1:])
-
-
-def _meant_elsewhere(own: Neighbour, decided: Decided, language: str) -> tuple[str, str] | None:
-    """Return the exam and pair that a question names which this exam answers with its own pair of the same id."""
-    question, pair_id = decided.question, decided.pair_id
-    named = own.named_in(question).meant
-    if pair_id is None or exam_of(own) in named:
-        return None
-    return next(((exam, pair_id) for exam in named if pair_id in _answers(own.others[exam], language)), None)
+    return best[1:] if best is not None else None
 
 
 def _offer(own: Neighbour, reaction: Reaction, decided: Decided, meant: tuple[str, str]) -> Reaction:
