@@ -188,7 +188,6 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         if trained is None:
             stored = heads.read(head_key)
             trained = store.load(stored) if stored is not None else None
-            del stored
             give_back_memory()
         if trained is None:
             with told(catalog):
@@ -201,7 +200,6 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         key = _key(derived, "remarks", vectors_key, remarks_digest(language))
         stored = heads.read(key)
         head = store.load_head(stored) if stored is not None else None
-        del stored
         give_back_memory()
         if head is None:
             head = train_remarks(catalog, opened.index.vectors(), encoder)
