@@ -28,6 +28,7 @@ from pydantic import BaseModel, ConfigDict
 from bot.matching.features import (
     Bag,
     Floats,
+    PackedVectors,
     Postings,
     Vocabulary,
     Whitening,
@@ -35,7 +36,6 @@ from bot.matching.features import (
     quadratic,
     sparse_rows,
 )
-from bot.matching.packed import PackedVectors
 from bot.matching.red_flags import CONTEXTS, RED_FLAGS, RedFlags, Sign, is_spelt_out
 from bot.ports import Encoder
 from bot.text import passages, words

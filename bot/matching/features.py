@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
-from bot.matching.packed import PackedVectors
 from bot.text import fold
 
 Floats = npt.NDArray[np.float32]
@@ -31,6 +30,7 @@ Counts = npt.NDArray[np.int64]
 LENGTHS = (3, 4, 5)
 MIN_TEXTS = 2  # a term that one text alone has teaches nothing about others
 MOST = 65535  # of 16 bits
+LARGEST = 32767  # of 16 bits with a sign
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class Postings:
     """Bags of all texts of a catalog, column by column: which texts hold a term, and with what weight.
 
     Entries are in the millions, so numbers of texts and weights take 16 bits each where they can: a weight is kept as a
-    share of the largest of its text, as in `bot.matching.packed`.
+    share of the largest of its text, as in `PackedVectors`.
 
     Attributes:
         start: Shape (vocabulary + 1,): column c occupies start[c] to start[c + 1].
@@ -226,6 +226,7 @@ def sparse_rows(bags: Sequence[Bag], columns: int) -> csr_array:
 NEAREST = 3
 PIECE = 64  # texts of a class that are looked at side by side
 BLOCK = 4096  # vectors widened at once: more would only cost memory
+WIDENED = 512  # vectors of 16 bits widened at once: more would leave the processor's memory
 WHITENED = 64  # directions weaker than the 64th are not blown up
 VIEWS = ("ridge", "dense", "chars", "bm25")
 
@@ -262,6 +263,58 @@ def fit_whitening(vectors: Floats, most: int | None = None) -> Whitening:
     floor = strength[min(WHITENED, int(kept.sum()) - 1)]
     scaled = (directions[:, kept] / (strength[kept] + floor + 1e-9))[:, :most]
     return Whitening(mean.astype(np.float32), np.ascontiguousarray(scaled, dtype=np.float32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedVectors:
+    """Vectors of all texts in half the memory: each number in 16 bits, as a share of the largest of its text.
+
+    A service holds such vectors for each exam and language three times: of pairs, of remarks and of the alarm. They
+    meet those of a question in float32 again, block by block, so that the blocks stay near the processor.
+
+    Attributes:
+        shares: Of the largest number of each text, times `LARGEST`, shape (texts, dimensions).
+        scale: The largest number of each text over `LARGEST`, shape (texts,).
+    """
+
+    shares: npt.NDArray[np.int16]
+    scale: Floats
+
+    @classmethod
+    def of(cls, vectors: Floats) -> PackedVectors:
+        """Pack vectors, shape (texts, dimensions)."""
+        scale = np.maximum(np.abs(vectors).max(axis=1, initial=0), 1e-9).astype(np.float32) / np.float32(LARGEST)
+        shares = np.empty(vectors.shape, dtype=np.int16)
+        for start in range(0, len(vectors), WIDENED):
+            rows = slice(start, start + WIDENED)
+            np.rint(vectors[rows] / scale[rows, None], casting="unsafe", out=shares[rows])
+        return cls(shares, scale)
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    @property
+    def floats(self) -> Floats:
+        """The vectors as they were, but for rounding; made anew each time."""
+        return self.some(slice(None))
+
+    def some(self, texts: slice | Sequence[int] | npt.NDArray[np.intp]) -> Floats:
+        """Return the vectors of some texts, shape (these texts, dimensions)."""
+        return np.asarray(self.shares[texts] * self.scale[texts, None], dtype=np.float32)
+
+    def products(self, vectors: Floats) -> Floats:
+        """Return the scalar products of vectors with those of all texts, shape (vectors, texts)."""
+        # The many on the left: for few questions the product the other way round takes half as long again.
+        asked = np.ascontiguousarray(vectors.T)
+        found = np.empty((len(self), len(vectors)), dtype=np.float32)
+        widened = np.empty((min(WIDENED, len(self)), self.shares.shape[1]), dtype=np.float32)
+        for start in range(0, len(self), WIDENED):
+            rows = slice(start, start + WIDENED)
+            block = widened[: len(self.shares[rows])]
+            np.copyto(block, self.shares[rows])
+            np.matmul(block, asked, out=found[rows])
+        found *= self.scale[:, None]
+        return np.ascontiguousarray(found.T)
 
 
 @dataclass(frozen=True, slots=True)

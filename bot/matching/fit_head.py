@@ -23,6 +23,7 @@ from bot.matching.features import (
     Evidence,
     Floats,
     Ints,
+    PackedVectors,
     Postings,
     Views,
     Vocabulary,
@@ -35,7 +36,6 @@ from bot.matching.features import (
     sparse_rows,
 )
 from bot.matching.head import Fusion, Head, LocalEvidence, fusion_features
-from bot.matching.packed import PackedVectors
 
 KEPT_DIRECTIONS = 192  # of whitened vectors: what comes behind weighs little, and memory counts here
 HELD_OUT = 1200  # questions that the fusion is fitted on: more would only take longer

@@ -14,9 +14,8 @@ from scipy.sparse import csr_array
 from bot.matching.complaints import ComplaintModel
 from bot.matching.decide import Thresholds
 from bot.matching.emergency import Alarm
-from bot.matching.features import Evidence, Postings, Vocabulary, Weights, Whitening
+from bot.matching.features import Evidence, PackedVectors, Postings, Vocabulary, Weights, Whitening
 from bot.matching.head import Fusion, Head, LocalEvidence
-from bot.matching.packed import PackedVectors
 
 FORMAT = 6
 

@@ -8,7 +8,7 @@ both may say something else of it. Who names the other exam ("with a pacemaker i
 what this one says of the same matter: that may be the opposite. There the other exam's pair is offered in its place.
 
 Who says that it is another exam may choose that one: the turn that does makes the conversation one about it. Not where
-questions of the form were answered, which are that exam's, nor where an invitation named the exam: these are told to
+questions of the form have begun, which are that exam's, nor where an invitation named the exam: these are told to
 begin anew.
 """
 

@@ -340,7 +340,7 @@ def test_the_turn_that_chooses_another_exam_makes_the_conversation_one_about_it(
     assert texts(chosen) == ["Gut, es geht um: MRT.", DE["exam_ask_away"]]
     assert chat.exam == "mri"
     answered = chat.say("kosten?")
-    assert "MRT: Was kostet die Untersuchung?" in texts(answered)
+    assert texts(answered)[0] == "MRT: Was kostet die Untersuchung?"  # and not "the answer above says"
     # What was said of the other exam is still shown as that one's; and a resend gets what it got.
     shown = [taken.reply for taken in reception.transcript(chat.opened.id)]
     assert shown == [first, offered, chosen, answered]

@@ -164,7 +164,9 @@ def test_a_link_says_which_exam_it_is(browser: Browser) -> None:
     assert browser.answer.status_code == 404
 
 
-def test_on_the_page_who_is_in_the_wrong_exam_presses_the_other_or_begins_anew(browser: Browser) -> None:
+def test_on_the_page_who_is_in_the_wrong_exam_presses_the_other_or_begins_anew(
+    server: Server, browser: Browser
+) -> None:
     browser.open("/")
     browser.press("MRT", consent="yes")
     browser.say("Was kostet die Untersuchung?")
@@ -174,6 +176,12 @@ def test_on_the_page_who_is_in_the_wrong_exam_presses_the_other_or_begins_anew(b
     # What was said before is still shown as the other exam's.
     assert "MRT: Was kostet" in browser.open("/chat").text
     assert "Neues Gespräch beginnen" not in browser.text
+    # Where the form has begun, its answers are that exam's.
+    patient = Patient(server, exam="mri")
+    patient.say(text="/interview")
+    told = texts(patient.say(text="falsche Untersuchung")["reply"])
+    assert told[0].startswith("In diesem Gespräch geht es um: MRT. Das bleibt so")
+    assert patient.say(text="MRT, keine Mammographie")["decision"] == "talk"
 
     until = datetime.now(UTC) + timedelta(days=1)
     browser.open("/start/" + seal(invite("P-2", exam="mri", language="de", expires=until), KEY))
