@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 _HERE = Path(__file__).resolve().parent
@@ -32,3 +35,22 @@ def numeric_threads() -> int:
 def usable_cores() -> int:
     """Cores this process may use (a container or taskset may give fewer than the machine has)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def give_back_memory() -> None:
+    """Return freed memory to the operating system, where the C library can be asked to (glibc).
+
+    What loading a trained catalog takes and leaves again is as much as what stays, and lies between it.
+    """
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    try:
+        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library
+        return None
+    return found

@@ -45,6 +45,7 @@ from bot.ports import (
     entry_id,
 )
 from bot.private_files import Derived, SealedFolder, derived_in, installation_key
+from bot.resources import give_back_memory
 from bot.settings import Settings, StaffCalls, Uploads
 from bot.staff.calls import Calls
 from bot.staff.desk import Desk
@@ -190,6 +191,7 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         if trained is None:
             stored = heads.read(head_key)
             trained = store.load(stored) if stored is not None else None
+            give_back_memory()
         if trained is None:
             with told(catalog):
                 trained = train_catalog(catalog, shown, opened.index.vectors(), encoder)
@@ -201,6 +203,7 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         key = _key(derived, "remarks", vectors_key, remarks_digest(language))
         stored = heads.read(key)
         head = store.load_head(stored) if stored is not None else None
+        give_back_memory()
         if head is None:
             head = train_remarks(catalog, opened.index.vectors(), encoder)
             if head is not None:

@@ -10,9 +10,10 @@ from bot.testing import write_small_catalog
 
 NAMES = {"mammo": ("Mammographie", "Mammogram"), "mri": ("MRT", "MRI")}
 CALLED = {
-    "mammo": {"de": ["Mammo", "Brust röntgen", "Brust"], "en": ["breast x-ray"]},
+    "mammo": {"de": ["Mammo", "Brust röntgen"], "en": ["breast x-ray"]},
     "mri": {"de": ["Magnet", "Kernspin", "Röhre"], "en": ["the tube", "magnet"]},
 }
+HINTS = {"mammo": {"de": ["Brust", "Busen"], "en": ["breast"]}, "mri": {}}
 # Pairs that only one of them has.
 OWN = {
     "mammo": {
@@ -47,6 +48,6 @@ def write_exam(folder: Path, name: str, *, status: str = "draft") -> Path:
             pair["answer"] = f"{NAMES[name][number]}: {pair['question']}"
         file.write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
     phrases = {"de": {"exam": NAMES[name][0]}, "en": {"exam": NAMES[name][1]}}
-    exam = {"review": {"status": "draft"}, "phrases": phrases, "called": CALLED[name]}
+    exam = {"review": {"status": "draft"}, "phrases": phrases, "called": CALLED[name], "hints": HINTS[name]}
     (place / "exam.yaml").write_text(yaml.safe_dump(exam, allow_unicode=True), encoding="utf-8")
     return place

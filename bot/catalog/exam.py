@@ -56,12 +56,14 @@ class Exam:
         phrases: By language and name; those that are missing are said as where there is no exam.
         abroad: What the program informs about, in languages that no catalog has.
         called: What else than its name patients call it, by language, where one service answers for several exams.
+        hints: What only points to it, such as the part of the body; it counts where no other exam is named.
         review: Of the whole file.
     """
 
     phrases: Mapping[str, Mapping[Phrase, str]] = field(default_factory=dict)
     abroad: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hints: Mapping[str, Sequence[str]] = field(default_factory=dict)
     review: Review = field(default_factory=Review)
 
 
@@ -72,6 +74,7 @@ class _File(BaseModel):
     phrases: dict[str, dict[Phrase, str]] = Field(default_factory=dict)
     abroad: dict[str, str] = Field(default_factory=dict)
     called: dict[str, list[str]] = Field(default_factory=dict)
+    hints: dict[str, list[str]] = Field(default_factory=dict)
 
 
 def load_exam(folder: Path) -> Exam | None:
@@ -137,7 +140,8 @@ def _read(file: Path) -> tuple[Exam | None, list[Finding]]:
         language: {name: " ".join(text.split()) for name, text in own.items()} for language, own in read.phrases.items()
     }
     abroad = {language: " ".join(text.split()) for language, text in read.abroad.items()}
-    return Exam(phrases, abroad, read.called, read.review), [*findings, *_wrong(file, document, read)]
+    exam = Exam(phrases, abroad, read.called, read.hints, read.review)
+    return exam, [*findings, *_wrong(file, document, read)]
 
 
 def _wrong(file: Path, document: Document, read: _File) -> Iterator[Finding]:
@@ -145,7 +149,8 @@ def _wrong(file: Path, document: Document, read: _File) -> Iterator[Finding]:
     said: list[tuple[tuple[str, str, str], str]]
     said = [(("phrases", language, name), text) for language, own in read.phrases.items() for name, text in own.items()]
     said += [(("abroad", language, ""), text) for language, text in read.abroad.items()]
-    said += [(("called", language, ""), text) for language, own in read.called.items() for text in own]
+    for entry, listed in (("called", read.called), ("hints", read.hints)):
+        said += [((entry, language, ""), text) for language, own in listed.items() for text in own]
     for place, text in said:
         shown, line = ".".join(filter(None, place)), document.line(tuple(filter(None, place)))
         if not _LANGUAGE.fullmatch(place[1]):

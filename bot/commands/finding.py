@@ -73,6 +73,7 @@ def find(
             print(json.dumps([each.as_json() for each in listed], indent=1) if as_json else _texts(listed, text, zone))
             return
         found = search.conversations(text)
+        about = sorted({each.stored.conversation.exam or "" for each in found} - {""})
         if exam is not None:
             found = [each for each in found if each.stored.conversation.exam == exam]
         counts = {"conversations": len(found), "shown": len(found) if show else 0}
@@ -88,6 +89,9 @@ def find(
             for line in search.turns(each) if show else ():
                 print(f"  {line}")
         print(_counted(len(found), "conversation"))
+        if exam is not None and exam not in about:
+            known = f"What was sought is about {', '.join(about)}" if about else "What was sought is about no exam"
+            print(f"No conversation is about an exam of the name {exam!r}. {known}.", file=sys.stderr)
         if not found and at is not None and (nearest := search.nearest()) is not None:
             when = in_zone(nearest, zone)
             print(f"The nearest turn of what was sought is of {when}: see `--window`.", file=sys.stderr)

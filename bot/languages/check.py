@@ -192,6 +192,7 @@ def _messages(document: Mapping[str, Any]) -> Iterator[str]:
         "ailing": document.get("ailing"),
         **{f"checking.{key}": value for key, value in (document.get("checking") or {}).items()},
         **{f"situation.{key}": value for key, value in (document.get("situation") or {}).items()},
+        **{f"exams.{key}": value for key, value in (document.get("exams") or {}).items()},
     }.items():
         yield from _expressions(name, listed or [])
 

@@ -28,10 +28,10 @@ from pydantic import BaseModel, ConfigDict
 from bot.matching.features import (
     Bag,
     Floats,
+    PackedVectors,
     Postings,
     Vocabulary,
     Whitening,
-    cosines,
     fit_whitening,
     quadratic,
     sparse_rows,
@@ -59,7 +59,7 @@ class Alarm:
         term_weights: Of the linear model, shape (vocabulary,).
         meaning_weights: Of the linear model, shape (kept dimensions,).
         postings: Bags of the training texts.
-        vectors: Whitened vectors of the training texts, shape (texts, kept dimensions).
+        vectors: Whitened vectors of the training texts.
         dual: Of the quadratic model, shape (texts, 1 + flags): urgent at all, then each flag.
         gate: Score of the linear model from which the quadratic one is asked.
         threshold: Least probability of an alarm that this catalog's ordinary questions ask for; 0: not known.
@@ -71,7 +71,7 @@ class Alarm:
     term_weights: Floats
     meaning_weights: Floats
     postings: Postings
-    vectors: Floats
+    vectors: PackedVectors
     dual: Floats
     gate: float
     threshold: float
@@ -111,7 +111,7 @@ class Alarm:
     def _quadratic(self, white: Floats, bags: Sequence[Bag]) -> Floats:
         if not bags:
             return np.zeros((0, self.dual.shape[1]), dtype=np.float32)
-        kernel = quadratic(cosines(white, self.vectors), self.postings.cosines(bags))
+        kernel = quadratic(self.vectors.products(white), self.postings.cosines(bags))
         return np.asarray(kernel @ self.dual + PRIOR, dtype=np.float32)
 
 
@@ -159,7 +159,7 @@ def fit_alarm(texts: AlarmTexts, vectors: Floats, flags: Sequence[str]) -> Alarm
         term_weights=np.asarray(rows.T @ linear, dtype=np.float32)[:, 0],
         meaning_weights=np.asarray(white.T @ linear, dtype=np.float32)[:, 0],
         postings=Postings.of_rows(rows),
-        vectors=white,
+        vectors=PackedVectors.of(white),
         dual=_solve(quadratic(meaning, wording), target, weight),
         gate=DEFAULT_GATE,
         threshold=0.0,

@@ -29,6 +29,8 @@ Counts = npt.NDArray[np.int64]
 
 LENGTHS = (3, 4, 5)
 MIN_TEXTS = 2  # a term that one text alone has teaches nothing about others
+MOST = 65535  # of 16 bits
+LARGEST = 32767  # of 16 bits with a sign
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -136,21 +138,24 @@ class Vocabulary:
         return self._weighed(np.where(self._hashes[place] == hashes, self._column[place], -1), count)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Postings:
     """Bags of all texts of a catalog, column by column: which texts hold a term, and with what weight.
+
+    Entries are in the millions, so numbers of texts and weights take 16 bits each where they can: a weight is kept as a
+    share of the largest of its text, as in `PackedVectors`.
 
     Attributes:
         start: Shape (vocabulary + 1,): column c occupies start[c] to start[c + 1].
         text: Text numbers, shape (entries,).
-        weight: Shape (entries,).
-        texts: How many texts there are.
+        share: Of the largest weight of the text, times `MOST`, shape (entries,).
+        scale: The largest weight of each text over `MOST`, shape (texts,).
     """
 
     start: Ints
-    text: Ints
-    weight: Floats
-    texts: int
+    text: npt.NDArray[np.uint16] | Ints
+    share: npt.NDArray[np.uint16]
+    scale: Floats
 
     @classmethod
     def of(cls, bags: Sequence[Bag], vocabulary_size: int) -> Postings:
@@ -161,16 +166,32 @@ class Postings:
     def of_rows(cls, rows: csr_array) -> Postings:
         """Turn bags that are the rows of a matrix, shape (texts, vocabulary)."""
         columns = rows.tocsc()
-        return cls(columns.indptr, columns.indices, columns.data, rows.shape[0])
+        return cls.of_columns(columns.indptr, columns.indices, columns.data, rows.shape[0])
+
+    @classmethod
+    def of_columns(cls, start: Ints, text: Ints, weight: Floats, texts: int) -> Postings:
+        """Pack bags that are turned already: text numbers and weights of all entries, shape (entries,)."""
+        largest = np.full(texts, 1e-9, dtype=np.float32)
+        np.maximum.at(largest, text, weight)
+        scale = largest / np.float32(MOST)
+        share = np.rint(weight / scale[text]).astype(np.uint16)
+        return cls(start, text.astype(np.uint16) if texts <= MOST + 1 else text, share, scale)
+
+    @property
+    def texts(self) -> int:
+        """How many texts there are."""
+        return len(self.scale)
+
+    @property
+    def weight(self) -> Floats:
+        """The weights of all entries again, but for rounding; made anew each time."""
+        return np.asarray(self.share * self.scale[self.text], dtype=np.float32)
 
     @property
     def rows(self) -> csr_array:
         """The bags as rows again, shape (texts, vocabulary); made anew each time."""
-        return self._columns.tocsr()
-
-    @cached_property
-    def _columns(self) -> csc_array:
-        return csc_array((self.weight, self.text, self.start), shape=(self.texts, len(self.start) - 1))
+        columns = (self.weight, self.text.astype(np.int32), self.start)
+        return csc_array(columns, shape=(self.texts, len(self.start) - 1)).tocsr()
 
     def cosines(self, bags: Sequence[Bag]) -> Floats:
         """Return the cosine of every bag with every text, shape (bags, texts).
@@ -179,7 +200,19 @@ class Postings:
         """
         if not bags:
             return np.zeros((0, self.texts), dtype=np.float32)
-        return np.stack([self._columns[:, bag.index] @ bag.weight for bag in bags])
+        return np.stack([self._cosines(bag) for bag in bags])
+
+    def _cosines(self, bag: Bag) -> Floats:
+        if not len(bag.index):
+            return np.zeros(self.texts, dtype=np.float32)
+        first, last = self.start[bag.index], self.start[bag.index + 1]
+        columns = [slice(*bounds) for bounds in zip(first.tolist(), last.tolist(), strict=True)]
+        share = np.concatenate([self.share[column] for column in columns]).astype(np.float32)
+        text = np.concatenate([self.text[column] for column in columns]).astype(np.int32)
+        start = np.zeros(len(columns) + 1, dtype=np.int32)
+        np.cumsum(last - first, out=start[1:])
+        held = csc_array((share, text, start), shape=(self.texts, len(columns)))
+        return np.asarray((held @ bag.weight) * self.scale, dtype=np.float32)
 
 
 def sparse_rows(bags: Sequence[Bag], columns: int) -> csr_array:
@@ -193,6 +226,7 @@ def sparse_rows(bags: Sequence[Bag], columns: int) -> csr_array:
 NEAREST = 3
 PIECE = 64  # texts of a class that are looked at side by side
 BLOCK = 4096  # vectors widened at once: more would only cost memory
+WIDENED = 512  # vectors of 16 bits widened at once: more would leave the processor's memory
 WHITENED = 64  # directions weaker than the 64th are not blown up
 VIEWS = ("ridge", "dense", "chars", "bm25")
 
@@ -229,6 +263,58 @@ def fit_whitening(vectors: Floats, most: int | None = None) -> Whitening:
     floor = strength[min(WHITENED, int(kept.sum()) - 1)]
     scaled = (directions[:, kept] / (strength[kept] + floor + 1e-9))[:, :most]
     return Whitening(mean.astype(np.float32), np.ascontiguousarray(scaled, dtype=np.float32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedVectors:
+    """Vectors of all texts in half the memory: each number in 16 bits, as a share of the largest of its text.
+
+    A service holds such vectors for each exam and language three times: of pairs, of remarks and of the alarm. They
+    meet those of a question in float32 again, block by block, so that the blocks stay near the processor.
+
+    Attributes:
+        shares: Of the largest number of each text, times `LARGEST`, shape (texts, dimensions).
+        scale: The largest number of each text over `LARGEST`, shape (texts,).
+    """
+
+    shares: npt.NDArray[np.int16]
+    scale: Floats
+
+    @classmethod
+    def of(cls, vectors: Floats) -> PackedVectors:
+        """Pack vectors, shape (texts, dimensions)."""
+        scale = np.maximum(np.abs(vectors).max(axis=1, initial=0), 1e-9).astype(np.float32) / np.float32(LARGEST)
+        shares = np.empty(vectors.shape, dtype=np.int16)
+        for start in range(0, len(vectors), WIDENED):
+            rows = slice(start, start + WIDENED)
+            np.rint(vectors[rows] / scale[rows, None], casting="unsafe", out=shares[rows])
+        return cls(shares, scale)
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    @property
+    def floats(self) -> Floats:
+        """The vectors as they were, but for rounding; made anew each time."""
+        return self.some(slice(None))
+
+    def some(self, texts: slice | Sequence[int] | npt.NDArray[np.intp]) -> Floats:
+        """Return the vectors of some texts, shape (these texts, dimensions)."""
+        return np.asarray(self.shares[texts] * self.scale[texts, None], dtype=np.float32)
+
+    def products(self, vectors: Floats) -> Floats:
+        """Return the scalar products of vectors with those of all texts, shape (vectors, texts)."""
+        # The many on the left: for few questions the product the other way round takes half as long again.
+        asked = np.ascontiguousarray(vectors.T)
+        found = np.empty((len(self), len(vectors)), dtype=np.float32)
+        widened = np.empty((min(WIDENED, len(self)), self.shares.shape[1]), dtype=np.float32)
+        for start in range(0, len(self), WIDENED):
+            rows = slice(start, start + WIDENED)
+            block = widened[: len(self.shares[rows])]
+            np.copyto(block, self.shares[rows])
+            np.matmul(block, asked, out=found[rows])
+        found *= self.scale[:, None]
+        return np.ascontiguousarray(found.T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,25 +419,25 @@ class Evidence:
         vocabulary: Terms of the catalog.
         postings: Bags of all texts.
         whitening: For vectors.
-        vectors: Whitened vectors of all texts, shape (texts, kept).
+        vectors: Whitened vectors of all texts.
         weights: What was learned.
     """
 
     vocabulary: Vocabulary
     postings: Postings
     whitening: Whitening
-    vectors: Floats
+    vectors: PackedVectors
     weights: Weights
 
     def views(self, vectors: Floats, texts: Sequence[str]) -> Views:
         """Score texts with their raw vectors, shape (questions, dimensions), against every class."""
         bags = [self.vocabulary.bag(text) for text in texts]
-        meaning = cosines(self.whitening.apply(vectors), self.vectors)
+        meaning = self.vectors.products(self.whitening.apply(vectors))
         return score_views(meaning, self.postings.cosines(bags), bags, self.weights)
 
     def kernel(self, white: Floats, bags: Sequence[Bag]) -> Floats:
         """Return how near questions are to every text, shape (questions, texts); `white`: their whitened vectors."""
-        return quadratic(cosines(white, self.vectors), self.postings.cosines(bags))
+        return quadratic(self.vectors.products(white), self.postings.cosines(bags))
 
     @property
     def label(self) -> Ints:

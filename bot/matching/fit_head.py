@@ -23,6 +23,7 @@ from bot.matching.features import (
     Evidence,
     Floats,
     Ints,
+    PackedVectors,
     Postings,
     Views,
     Vocabulary,
@@ -246,7 +247,7 @@ class _Material:
             vocabulary=self.vocabulary,
             postings=Postings.of(self.bags, len(self.vocabulary)),
             whitening=self.whitening,
-            vectors=self.vectors,
+            vectors=PackedVectors.of(self.vectors),
             weights=Weights(self.taught.label, alpha, bias, bm25),
         )
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from bot.matching.complaints import ComplaintModel
 from bot.matching.decide import Thresholds
 from bot.matching.emergency import Alarm
-from bot.matching.features import Evidence, Postings, Vocabulary, Weights, Whitening
+from bot.matching.features import Evidence, PackedVectors, Postings, Vocabulary, Weights, Whitening
 from bot.matching.head import Fusion, Head, LocalEvidence
 
 FORMAT = 6
@@ -44,7 +44,7 @@ def dump(trained: Trained) -> bytes:
         "alarm_term_weights": alarm.term_weights,
         "alarm_meaning_weights": alarm.meaning_weights,
         **_csr_arrays("alarm_rows", alarm.postings.rows),
-        "alarm_vectors": alarm.vectors,
+        "alarm_vectors": alarm.vectors.floats,
         "alarm_dual": alarm.dual,
         "alarm_decides": np.array([alarm.gate, alarm.threshold]),
         "alarm_flags": _packed(alarm.flags),
@@ -91,7 +91,7 @@ def _head_arrays(head: Head) -> Arrays:
         "idf": evidence.vocabulary.idf,
         "mean": evidence.whitening.mean,
         "matrix": evidence.whitening.matrix,
-        "vectors": evidence.vectors,
+        "vectors": evidence.vectors if isinstance(evidence, LocalEvidence) else evidence.vectors.floats,
         **(_local_arrays(evidence) if isinstance(evidence, LocalEvidence) else _compared_arrays(evidence)),
         "fusion_shared": head.fusion.shared,
         "fusion_none": head.fusion.none,
@@ -102,7 +102,7 @@ def _head_arrays(head: Head) -> Arrays:
 def _compared_arrays(evidence: Evidence) -> Arrays:
     return {
         "posting_start": evidence.postings.start,
-        "posting_text": evidence.postings.text,
+        "posting_text": evidence.postings.text.astype(np.int32),
         "posting_weight": evidence.postings.weight,
         "label": evidence.weights.label,
         "alpha": evidence.weights.alpha,
@@ -150,9 +150,11 @@ def _evidence(arrays: Arrays) -> Evidence | LocalEvidence:
     label = arrays["label"]
     return Evidence(
         vocabulary=vocabulary,
-        postings=Postings(arrays["posting_start"], arrays["posting_text"], arrays["posting_weight"], len(label)),
+        postings=Postings.of_columns(
+            arrays["posting_start"], arrays["posting_text"], arrays["posting_weight"], len(label)
+        ),
         whitening=whitening,
-        vectors=arrays["vectors"],
+        vectors=PackedVectors.of(arrays["vectors"]),
         weights=Weights(label, arrays["alpha"], arrays["bias"], csr_array(arrays["bm25"])),
     )
 
@@ -165,7 +167,7 @@ def _assemble(arrays: Arrays) -> Trained:
         term_weights=arrays["alarm_term_weights"],
         meaning_weights=arrays["alarm_meaning_weights"],
         postings=Postings.of_rows(_csr("alarm_rows", arrays)),
-        vectors=arrays["alarm_vectors"],
+        vectors=PackedVectors.of(arrays["alarm_vectors"]),
         dual=arrays["alarm_dual"],
         gate=float(arrays["alarm_decides"][0]),
         threshold=float(arrays["alarm_decides"][1]),

@@ -13,15 +13,17 @@ from typing import Self, cast
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.yesno import is_unknown
 from bot.languages.files import known
-from bot.sentences.reply import Part, Reply, foreign_sentence, interface
+from bot.sentences.reply import Part, Reply, SiteText, foreign_sentence, interface
 from bot.staff.calls import Call
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
-from bot.talk.dialogue import MOST_REMINDED, State, emergency, rest_of, way_out
-from bot.talk.exams import Undecided
+from bot.talk.dialogue import MOST_REMINDED, State, emergency, is_open_alarm, rest_of, way_out
+from bot.talk.exams import Undecided, called, exam_of
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
-from bot.talk.neighbours import Among
+from bot.talk.naming import means_all, means_none, read_names
+from bot.talk.neighbours import Among, Neighbour
 from bot.talk.reactions import REPLIES, Reaction, Reactions
+from bot.talk.remarks import reply_to_remark
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 FORM_COMMAND = "/interview"
@@ -68,8 +70,13 @@ class Asking(Reactions):
         if (talk := small_talk(text)) is not None:
             keys = ("help", "emergency_notice") if talk == "help" else (talk,)
             return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
-        last = text.strip() == str(len(self._undecided.exams) + 1)  # the number of its button
-        if last or any(is_unknown(text, language=each) for each in known()) or _says(text, "exam_unknown"):
+        named = self._undecided.names_in(text)
+        if means_all(text) or (len(named.meant) > 1 and named.alone):
+            return Reaction(Reply(language, (interface(language, "exam_both"),)), rest)
+        if not named.meant and (means_none(text) or named.changes):
+            return Reaction(Reply(language, (interface(language, "exam_neither"),)), rest)
+        no_name = text.strip().isdigit() or named.alone  # a number of no exam; "not the mammogram"
+        if no_name or any(is_unknown(text, language=each) for each in known()) or _says(text, "exam_unknown"):
             return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
         if (kind := short_reaction(text)) in CLOSED and kind is not None:
             return Reaction(Reply(language, (interface(language, REPLIES[kind]),)), rest)
@@ -81,7 +88,14 @@ class Asking(Reactions):
         if response.too_long:
             told = interface(language, "too_long", limit=MAX_CHARACTERS)
             return Reaction(Reply(language, (told, interface(language, "emergency_notice"))), rest)
-        if not rest.pending or complaint or question_like(text, language) != "no":
+        first = response.remarks[0] if response.remarks else None
+        place = reply_to_remark(self._undecided, rest, response) if first is not None and not first.is_feeling else None
+        if place is not None and any(isinstance(part, SiteText) for part in place[0].parts):
+            return Reaction(place[0], rest)  # where to park is the same for all exams
+        asks = question_like(text, language) != "no"
+        if not rest.pending and not asks and not complaint and len(words(text)) <= MOST_NAME:
+            return Reaction(Reply(language, ()), rest)  # "the scan" is no question to be kept
+        if not rest.pending or complaint or asks:
             rest = replace(rest, pending=sanitise(text).text, ruled_out=False)
         keys = (complaint, "exam_noted") if complaint else ("exam_noted",)
         return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
@@ -108,15 +122,14 @@ class Away(Reactions):
         )
 
 
-def is_open_alarm(state: State) -> bool:
-    """Say whether an alarm is open that the patient has not called off."""
-    return state.alarmed and state.held_back is not None
-
-
 def asks_for_exam(reply: Reply, undecided: Undecided) -> Reply:
-    """Return a reply that ends with the question which exam it is, and the exams as buttons."""
+    """Return a reply that ends with the question which exam it is, and the exams as buttons.
+
+    Where only one is served any more, that is said first: nobody shall take its answers for those of another.
+    """
     language = reply.language
-    parts = (*reply.parts, interface(language, "exam_question"))
+    only = (interface(language, "exam_only"),) if len(undecided.exams) == 1 else ()
+    parts = (*reply.parts, *only, interface(language, "exam_question"))
     return Reply(language, parts, exam_choices(undecided, language))
 
 
@@ -137,9 +150,9 @@ def _says(text: str, key: str) -> bool:
 class Choosing(Conversation):
     """A conversation of which nobody has said which exam it is about."""
 
-    _enter: Callable[[str], Chosen]
+    _enter: Callable[[str, State, str], Conversation]
 
-    def entering(self, enter: Callable[[str], Chosen]) -> Self:
+    def entering(self, enter: Callable[[str, State, str], Conversation]) -> Self:
         """Return the conversation with what goes on with it once the exam is known."""
         self._enter = enter
         return self
@@ -174,7 +187,7 @@ class Choosing(Conversation):
         exam = self._chosen(message, text, at)
         if exam is None:
             return super().take(message, at=at)
-        return self._enter(exam).after(self._standing.state, text).take(message, at=at)
+        return self._enter(exam, self._standing.state, text).take(message, at=at)
 
     def _chosen(self, message: Message, text: str, at: datetime) -> str | None:
         """Return the exam that a message chooses; None where it is anything else, an emergency above all."""
@@ -187,8 +200,8 @@ class Choosing(Conversation):
         exam = self.undecided.named_in(text, state.language)
         if exam is None or self._reactions.in_emergency(state, text, at) is not None:
             return None
-        # "My breast is red" names no exam, whatever this one is called.
-        says_more = message.choice is None and len(words(text)) > MOST_NAME
+        # "My breast is red" names no exam, whatever this one is called; "MRI of the breast" is no complaint.
+        says_more = message.choice is None and len(words(text)) > MOST_NAME and not self.undecided.names_in(text).alone
         complains = says_more and (ails(text) or self.undecided.decide(text, state.language)[1] != "")
         return None if complains else exam
 
@@ -223,7 +236,9 @@ class Chosen(Among):
     ) -> tuple[Reaction, str]:
         before = self._before or state
         pending, ruled_out = before.pending, before.ruled_out
-        state = replace(rest_of(state, state.language), writes=before.writes, simple=before.simple)
+        # What was shown before was another exam's, if anything: nothing is asked on about it.
+        state = replace(rest_of(state, state.language), last_pair=None, last_question=None, last_turn=None)
+        state = replace(state, writes=before.writes, simple=before.simple)
         if self._assistant.is_closed or not pending:
             return self._begun(message, text, state, call, at), text
         if ruled_out and isinstance(self._reactions, _Entering):
@@ -233,12 +248,18 @@ class Chosen(Among):
             reaction, _ = super()._react(asked, pending, state, call, at)
         return _told(reaction), text
 
+    def _elsewhere(self, own: Neighbour, message: Message, state: State, text: str, at: datetime) -> Reaction | None:
+        return None  # it has just been said which exam it is
+
     def _begun(self, message: Message, text: str, state: State, call: Call | None, at: datetime) -> Reaction:
         """Return what is said where nothing was asked yet: what the radiology team asks is offered, where it does."""
         if self._assistant.is_closed:
             return super()._react(message, text, state, call, at)[0]
         language = state.language
-        if message.choice is None and len(words(text)) > MOST_NAME:  # "I am afraid of the tube" says more than a name
+        own = self._assistant
+        named = own.named_in(text) if isinstance(own, Neighbour) else read_names(text, {exam_of(own): called(own)})
+        # "I am afraid of the tube" says more than a name.
+        if message.choice is None and len(words(text)) > MOST_NAME and not named.alone:
             reaction, _ = super()._react(message, text, state, call, at)
             if reaction.decided is None or reaction.decided.decision not in ("declined", "clarify"):
                 return _told(reaction)

@@ -169,6 +169,11 @@ def write_state(state: State) -> str:
     return json.dumps(asdict(state))
 
 
+def is_open_alarm(state: State) -> bool:
+    """Say whether an alarm is open that the patient has not called off."""
+    return state.alarmed and state.held_back is not None
+
+
 def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
     """Return the state that `write_state` wrote, without pairs that there are no longer.
 

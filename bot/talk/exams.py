@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from functools import lru_cache
 
 from bot.assistant import Assistant
@@ -17,18 +16,20 @@ from bot.catalog.catalog import Catalog
 from bot.catalog.site import Site
 from bot.catalog.topics import Topics
 from bot.errors import NoSuchExam
-from bot.interview.manners.listening import WORDS, question_like
+from bot.interview.manners.listening import question_like
 from bot.ports import StoredConversation
 from bot.response import Method, Response
 from bot.sentences.reply import Interface, Reply, sentence_of
 from bot.sentences.wording import NEUTRAL, House, Wording
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import picks
+from bot.talk.naming import Called, Named, read_names
 from bot.text import AUTO, words
 
 NO_EXAM = "-"  # in the place of a catalog's name
-MOST_NAMING = 8  # words of who says which exam it is
-LIKE_ENOUGH, LONG_ENOUGH, MOST_BEFORE = 0.8, 7, 4  # of a word that is misspelt, or has more behind it
+MOST_NAMING = 8  # words of who says which exam it is, and something else
+MOST_BOOKED = 24  # words of who speaks of an appointment for it
+MOST_CAPITALS = 4  # letters of a name that is an abbreviation, and fewer
 NO_WORDS: Mapping[str, Sequence[str]] = {}
 
 
@@ -112,7 +113,7 @@ def title(assistant: Assistant, language: str) -> str:
     exam = assistant.wording.exam
     own = exam.phrases.get(language, {}).get("exam", "") if exam is not None else ""
     name = exam_of(assistant)
-    return own or (name.upper() if len(name) < MOST_BEFORE else name.replace("_", " ").replace("-", " ").capitalize())
+    return own or (name.upper() if len(name) < MOST_CAPITALS else name.replace("_", " ").replace("-", " ").capitalize())
 
 
 def is_undecided(catalog: str) -> bool:
@@ -224,8 +225,12 @@ class Undecided(Assistant):
         ]
         return replace(reply, choices=()) if old else reply
 
+    def names_in(self, text: str) -> Named:
+        """Return which exams a message names."""
+        return read_names(text, {name: called(each) for name, each in self.exams.items()})
+
     def named_in(self, text: str, language: str) -> str | None:
-        """Return the exam that a message names, and asks nothing beside; None where it names none, or several."""
+        """Return the exam that a message chooses, and asks nothing beside; None where it names none, or several."""
         said = words(text)
         titles = {name: title(each, language) for name, each in self.exams.items()}
         pressed = [name for name, called in titles.items() if words(called) == said]
@@ -235,11 +240,12 @@ class Undecided(Assistant):
         place = int(number[1]) if number else picks(text)
         if place and abs(place) <= len(titles):
             return tuple(titles)[place - 1 if place > 0 else place]
-        asks = "?" in text or question_like(text, language) != "no" or not WORDS["denying_words"].isdisjoint(said)
-        if asks or len(said) > MOST_NAMING:
-            return None
-        named = [name for name, each in self.exams.items() if names(text, each)]
-        return named[0] if len(named) == 1 else None
+        named = self.names_in(text)
+        if not named.alone:
+            asks = "?" in text or question_like(text, language) != "no"
+            if asks or named.denied or named.hinted or len(said) > (MOST_BOOKED if named.booked else MOST_NAMING):
+                return None
+        return named.meant[0] if len(named.meant) == 1 else None
 
 
 # The most urgent first. What may be none is left to the exam.
@@ -263,7 +269,9 @@ def _with_buttons(exams: Sequence[Assistant], languages: Sequence[str]) -> Wordi
     found = dict(NEUTRAL.sentences)
     for language in languages:
         buttons = {button_key(exam_of(each)): title(each, language) for each in exams}
-        found[language] = {**found[language], **buttons}
+        # One alone is the only one that can be named.
+        only = {"exam_only": exams[0].wording.sentences[language]["exam_only"]} if len(exams) == 1 else {}
+        found[language] = {**found[language], **buttons, **only}
     return Wording(found, NEUTRAL.phrases)
 
 
@@ -280,26 +288,15 @@ def _common(sites: Sequence[Site | None]) -> Site | None:
     return replace(first, texts=alike)
 
 
-def _called(assistant: Assistant) -> list[list[str]]:
+@lru_cache(maxsize=32)
+def called(assistant: Assistant) -> Called:
     """Return what an exam is called, in all its languages: patients mix them."""
     exam = assistant.wording.exam
-    own = [called for every in (exam.called if exam is not None else NO_WORDS).values() for called in every]
     titles = [title(assistant, language) for language in assistant.languages]
-    return [words(each) for each in (*own, *titles, exam_of(assistant)) if words(each)]
+    names = [each for every in (exam.called if exam is not None else NO_WORDS).values() for each in every]
+    hints = [each for every in (exam.hints if exam is not None else NO_WORDS).values() for each in every]
+    return Called(_in_words([*names, *titles, exam_of(assistant)]), _in_words(hints))
 
 
-def names(text: str, exam: Assistant) -> bool:
-    """Say whether a text names an exam, by its name or by what else patients call it."""
-    said = words(text)
-    return any(
-        all(_is_like(*pair) for pair in zip(said[start : start + len(name)], name, strict=True))
-        for name in _called(exam)
-        for start in range(len(said) - len(name) + 1)
-    )
-
-
-def _is_like(said: str, meant: str) -> bool:
-    """Say whether a word is another one, begins with it, or is misspelt: mammographietermin, mamografie."""
-    begins = len(meant) >= MOST_BEFORE and said.startswith(meant)
-    is_long = min(len(said), len(meant)) >= LONG_ENOUGH and said[0] == meant[0]
-    return said == meant or begins or (is_long and SequenceMatcher(None, said, meant).ratio() >= LIKE_ENOUGH)
+def _in_words(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(dict.fromkeys(tuple(words(each)) for each in names if words(each)))

@@ -1,8 +1,15 @@
-"""What another exam that is served here answers, and this one declines: offered, and shown on demand under its name.
+"""Conversations about one of several exams: the others' answers are offered, and who is wrong here gets out of it.
+
+What another exam answers, and this one does not or with much less certainty, is offered, and shown on demand under its
+name.
 
 Not beside emergencies and complaints, nor while the interview asks; and not where this exam has a pair of the same id:
 both may say something else of it. Who names the other exam ("with a pacemaker into the tube?") is not answered with
 what this one says of the same matter: that may be the opposite. There the other exam's pair is offered in its place.
+
+Who says that it is another exam may choose that one: the turn that does makes the conversation one about it. Not where
+questions of the form have begun, which are that exam's, nor where an invitation named the exam: these are told to
+begin anew.
 """
 
 from __future__ import annotations
@@ -11,24 +18,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
+from typing import Self
 
 from bot.assistant import Assistant
+from bot.interview.manners.listening import question_like
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
-from bot.sentences.reply import Interface, Reply, interface, of_other_exam, sentence_of
+from bot.sentences.reply import Interface, Reply, SiteText, interface, of_other_exam, sentence_of
 from bot.sentences.wording import Wording
 from bot.staff.calls import Call
-from bot.talk.conversation import Conversation, Message
-from bot.talk.dialogue import State
-from bot.talk.exams import exam_of, names, title
+from bot.talk.conversation import Conversation, Message, Taken
+from bot.talk.dialogue import State, chosen, is_open_alarm, rest_of
+from bot.talk.exams import button_key, called, exam_of, title
 from bot.talk.messages import ails, in_trouble
+from bot.talk.naming import Named, read_names
 from bot.talk.reactions import Reaction
 from bot.talk.withholding import Decided
 from bot.text import words
 
 SENTENCES = ("exam_offer", "exam_show", "exam_from")
-# Probabilities, of the other exam's pair and of the own exam's best. Set by hand: no suite has offers in it.
-CERTAIN, NOTHING_NEAR = 0.55, 0.25
+ANEW = ("exam_invited", "exam_new_chat")  # what sends to a conversation of its own
+# By how much likelier another exam's pair must be than what this exam finds, where no exam is named: the least tenth at
+# which fewer than 1 % of the calibration questions of an exam get an offer of the other (docs/accuracy.md).
+AHEAD = 0.3
+PICKED = 1.0  # the probability of what the patient chose
+# How replies begin that answer nothing, and send nobody to a doctor this day.
+DECLINING = ("declined", "not_sure", "complaint_days", "complaint_appointment", "complaint_other")
 
 
 class Neighbour(Assistant):
@@ -44,6 +59,15 @@ class Neighbour(Assistant):
     def sentence(self, key: str, exam: str, language: str) -> Interface:
         """Return a sentence that names another exam."""
         return sentence_of(self.wording.sentences, language, named_key(key, exam))
+
+    def button(self, exam: str, language: str) -> Interface:
+        """Return what is pressed to go on with another exam."""
+        return sentence_of(self.wording.sentences, language, button_key(exam))
+
+    def named_in(self, text: str) -> Named:
+        """Return which exams of the service a message names."""
+        others = {name: called(each) for name, each in self.others.items()}
+        return read_names(text, {exam_of(self): called(self), **others})
 
 
 @lru_cache(maxsize=8)
@@ -67,7 +91,8 @@ def _naming(wording: Wording, others: Mapping[str, Assistant]) -> Wording:
             for key in SENTENCES
             for exam, other in others.items()
         }
-        found[language] = {**own, **named}
+        buttons = {button_key(exam): title(other, language) for exam, other in others.items()}
+        found[language] = {**own, **named, **buttons}
     return replace(wording, sentences=found)
 
 
@@ -82,21 +107,124 @@ def _answers(other: Assistant, language: str) -> Mapping[str, str]:
 class Among(Conversation):
     """A conversation about one of several exams."""
 
+    _enter: Callable[[str, State, str], Conversation] | None = None
+    _is_invited = False
+
+    def entering(self, enter: Callable[[str, State, str], Conversation], *, invited: bool = False) -> Self:
+        """Return the conversation with what goes on with it as one of another exam; `invited`: to this one."""
+        self._enter, self._is_invited = enter, invited
+        return self
+
+    def take(self, message: Message, *, at: datetime) -> Taken:
+        """Take one turn; the one that chooses another exam is the first of that exam's."""
+        own, state = self._assistant, self._standing.state
+        if isinstance(own, Neighbour) and self._enter is not None and is_switch(state) and self._may_switch(message):
+            text = message.text if message.choice is None else self._choice(message.choice)
+            exam = _switched_to(own, state, text)
+            if exam is not None and exam in own.others and self._reactions.in_emergency(state, text, at) is None:
+                return self._enter(exam, state, text).take(message, at=at)
+        return super().take(message, at=at)
+
+    def _may_switch(self, message: Message) -> bool:
+        call = self._desk.call(self._id) if self._desk is not None else None
+        begun = self._interviewer is not None and self._interviewer.begun
+        return message.is_said and call is None and not self._assistant.is_closed and not begun and not self._is_invited
+
     def _react(
         self, message: Message, text: str, state: State, call: Call | None, at: datetime
     ) -> tuple[Reaction, str]:
-        offered, asked = state.elsewhere, state.pending
+        before, offered, asked = state, state.elsewhere, state.pending
         state = replace(state, elsewhere=(), pending="")
         free = message.is_said and call is None and not self._assistant.is_closed
         own = self._assistant
-        if isinstance(own, Neighbour) and free:
-            if offered and (told := _taken(own, state, text, offered, asked)) is not None:
-                return told, text
-            reaction, kept = super()._react(message, text, state, call, at)
-            if not self._is_interviewing and not state.alarmed and state.complaint is None:
-                return _offering(own, reaction), kept
-            return reaction, kept
-        return super()._react(message, text, state, call, at)
+        if not isinstance(own, Neighbour) or not free:
+            return super()._react(message, text, state, call, at)
+        if is_switch(before):
+            if _stays(own, before, text):
+                return Reaction(Reply(state.language, (interface(state.language, "all_right"),)), state), text
+        elif offered and (told := _taken(own, state, text, offered, asked)) is not None:
+            return told, text
+        if message.choice is None and (told := self._elsewhere(own, message, state, text, at)) is not None:
+            return told, text
+        reaction, kept = super()._react(message, text, state, call, at)
+        if not self._is_interviewing and not state.alarmed and state.complaint is None:
+            return _offering(own, reaction), kept
+        return reaction, kept
+
+    def _elsewhere(self, own: Neighbour, message: Message, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to who says that it is another exam; None for everything else, an emergency above all."""
+        named = own.named_in(text)
+        others = _meant_instead(own, named, text, asking=self._is_interviewing)
+        here = named.alone and named.meant == (exam_of(own),) and not named.denied and not self._is_interviewing
+        if not others and (not here or "?" in text):
+            return None
+        picked = chosen(state, text, self._assistant.catalog(state.language))
+        if is_open_alarm(state) or ails(text) or picked is not None:
+            return None
+        if self._reactions.in_emergency(state, text, at) is not None:
+            return None
+        language = self._reactions.language_of(text, state.language)
+        rest = rest_of(state, language)
+        if not others:
+            return Reaction(Reply(language, _fixed(language, "exam_is", "exam_ask_away")), rest)
+        if self._may_switch(message) and self._enter is not None:
+            buttons = tuple(own.button(exam, language) for exam in others if language in own.others[exam].languages)
+            likely = others[0] if len(others) == 1 else ""
+            reply = Reply(language, _fixed(language, "exam_switch"), (*buttons, interface(language, "exam_stay")))
+            return Reaction(reply, replace(rest, elsewhere=(likely, "")))
+        key = ANEW[0] if self._is_invited else ANEW[1]
+        return self._reactions.then_question(Reaction(Reply(language, _fixed(language, key)), rest), at)
+
+
+def is_switch(state: State) -> bool:
+    """Say whether what was offered last is to go on with another exam, and not one answer of it."""
+    return len(state.elsewhere) > 1 and not state.elsewhere[1]
+
+
+def tells_to_begin_anew(reply: Reply) -> bool:
+    """Say whether a reply tells the patient to begin a new conversation for another exam."""
+    return any(isinstance(part, Interface) and part.key in ANEW for part in reply.parts)
+
+
+def _fixed(language: str, *keys: str) -> tuple[Interface, ...]:
+    return tuple(interface(language, key) for key in keys)
+
+
+def _meant_instead(own: Neighbour, named: Named, text: str, *, asking: bool) -> tuple[str, ...]:
+    """Return the exams of which a message may say that they are the patient's, and this one is not; none: of no exam.
+
+    `asking`: whether questions of the form are asked, whose answers may name exams.
+    """
+    if exam_of(own) in named.meant:
+        return ()
+    others = tuple(exam for exam in named.meant if exam in own.others)
+    rather = exam_of(own) in named.denied and (others or named.alone)
+    if named.changes or rather:
+        return (others or tuple(own.others)) if named.alone or (others and "?" not in text) else ()
+    return others if others and named.alone and "?" not in text and not asking else ()
+
+
+def _switched_to(own: Neighbour, state: State, text: str) -> str | None:
+    """Return the exam that a reply to the offer to go on with another one chooses."""
+    for exam in own.others:
+        if words(own.button(exam, state.language).text) == words(text):
+            return exam
+    named = own.named_in(text)
+    if named.alone and len(named.meant) == 1:
+        return named.meant[0]
+    return state.elsewhere[0] if _agrees(state, text) and state.elsewhere[0] else None
+
+
+def _stays(own: Neighbour, state: State, text: str) -> bool:
+    """Say whether a reply to the same offer wants none of it."""
+    pressed = words(text) == words(interface(state.language, "exam_stay").text)
+    named = own.named_in(text)
+    return pressed or _agrees(state, text) is False or (named.alone and named.meant == (exam_of(own),))
+
+
+def _agrees(state: State, text: str) -> bool | None:
+    said = read_yes_no(text, language=state.language)
+    return said.answers[0].value is True if isinstance(said, Read) and not said.remainder else None
 
 
 def _taken(own: Neighbour, state: State, text: str, offered: tuple[str, ...], asked: str) -> Reaction | None:
@@ -106,8 +234,7 @@ def _taken(own: Neighbour, state: State, text: str, offered: tuple[str, ...], as
     if other is None:
         return None
     pressed = words(text) == words(own.sentence("exam_show", exam, language).text)
-    said = read_yes_no(text, language=language)
-    agreed = said.answers[0].value if isinstance(said, Read) and not said.remainder else None
+    agreed = _agrees(state, text)
     if not pressed and agreed is None:
         return None
     if not pressed and agreed is False:
@@ -122,43 +249,53 @@ def _taken(own: Neighbour, state: State, text: str, offered: tuple[str, ...], as
 
 
 def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
-    """Return a reaction with the offer of another exam's answer, where it declines and one answers with certainty."""
-    decided, after, first = reaction.decided, reaction.after, next(iter(reaction.reply.parts), None)
-    if decided is not None and decided.decision == "answered" and not after.alarmed and after.complaint is None:
-        meant = _meant_elsewhere(own, decided, reaction.reply.language)
-        return reaction if meant is None else _offer(own, reaction, decided, meant)
-    declined = isinstance(first, Interface) and first.key.startswith("declined")
-    calm = not after.alarmed and after.complaint is None
-    if decided is None or decided.decision != "declined" or not declined or not calm:
+    """Return a reaction with the offer of another exam's answer, where that is what the question is about."""
+    decided, first = reaction.decided, next(iter(reaction.reply.parts), None)
+    if decided is None or decided.score >= PICKED or reaction.after.alarmed:
         return reaction
     question, language = decided.question, reaction.reply.language
-    if ails(question) or in_trouble(question):
+    said = first.key if isinstance(first, Interface) else ""
+    complains = reaction.after.complaint is not None or said.startswith("complaint")
+    calm = not ails(question) and not in_trouble(question)
+    replied = {
+        "answered": not complains,
+        "clarify": calm and not complains,
+        "declined": calm and said.startswith(DECLINING),
+        "talk": isinstance(first, SiteText),  # "from what age to the mammogram?" is no question of the place
+    }.get(decided.decision, False)
+    # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
+    if not replied or (complains and "?" not in question and question_like(question, language) == "no"):
         return reaction
+    meant = _meant_elsewhere(own, decided, question, language)
+    return reaction if meant is None else _offer(own, reaction, decided, meant)
+
+
+def _meant_elsewhere(own: Neighbour, decided: Decided, question: str, language: str) -> tuple[str, str] | None:
+    """Return the exam and its pair that a question is about rather than about anything of this exam."""
+    said = own.named_in(question).meant
+    named = tuple(exam for exam in said if exam in own.others) if exam_of(own) not in said else ()
+    if (said or decided.decision == "talk") and not named:
+        return None
+    for exam in named:  # what this exam says of the same matter may be the opposite
+        if decided.decision == "answered" and decided.pair_id in _answers(own.others[exam], language):
+            return exam, decided.pair_id or ""
+    least = decided.score + (0.0 if named else AHEAD)
+    if least >= 1:
+        return None
     best: tuple[float, str, str] | None = None
     for exam, other in own.others.items():
-        if language not in other.languages or other.is_closed:
+        if language not in other.languages or other.is_closed or (named and exam not in named):
             continue
         response = other.answer(question, language)
-        pair_id = response.pair_id
-        answers = response.decision == "answered" and not response.also and response.answer is not None
-        if not answers or pair_id is None or pair_id in own.catalog(language).by_id:
-            continue
-        # A question that names no exam is one about the patient's own, unless nothing there comes near to it.
-        foreign = decided.score < NOTHING_NEAR and response.score >= CERTAIN
-        if not foreign and not names(question, other):
+        pair_id = response.pair_id if response.decision == "answered" and not response.also else None
+        if pair_id is None and named and response.decision == "clarify":
+            pair_id = response.choices[0]
+        is_own = pair_id in own.catalog(language).by_id and not named
+        if pair_id is None or is_own or response.level is not None or response.score < least:
             continue
         if best is None or response.score > best[0]:
             best = (response.score, exam, pair_id)
-    return reaction if best is None else _offer(own, reaction, decided, best[1:])
-
-
-def _meant_elsewhere(own: Neighbour, decided: Decided, language: str) -> tuple[str, str] | None:
-    """Return the exam and pair that a question names which this exam answers with its own pair of the same id."""
-    question, pair_id = decided.question, decided.pair_id
-    if pair_id is None or names(question, own):
-        return None
-    named = [exam for exam, other in own.others.items() if names(question, other)]
-    return next(((exam, pair_id) for exam in named if pair_id in _answers(own.others[exam], language)), None)
+    return best[1:] if best is not None else None
 
 
 def _offer(own: Neighbour, reaction: Reaction, decided: Decided, meant: tuple[str, str]) -> Reaction:

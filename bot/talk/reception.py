@@ -29,7 +29,8 @@ from bot.sentences.reply import Heard, Interface, Reply, guard, interface, read_
 from bot.staff.desk import Desk
 from bot.talk.choosing import Choosing, Chosen, Gone
 from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
-from bot.talk.exams import Exams, Serving, Undecided, is_undecided, nobody, require_exam
+from bot.talk.dialogue import State
+from bot.talk.exams import Exams, Serving, Undecided, exam_of, is_undecided, nobody, require_exam
 from bot.talk.interviewing import Interviewer
 from bot.talk.neighbours import Among, neighbour
 from bot.talk.uploads import FileRefused, SentFile, removal_turn
@@ -38,6 +39,7 @@ from bot.text import sanitise
 MOST_FILES = 10  # of one conversation
 WITHDRAWN = "withdrawn"  # the sentence that stands for what may be shown no more
 Kind = TypeVar("Kind", bound=Conversation)
+CHOSE = "exam_chosen"  # the sentence that the reply to who has said which exam it is begins with
 RETRIES = 20  # of a turn that crossed others of the same conversation
 
 
@@ -193,7 +195,8 @@ class Reception:
         expected = (stored and stored.secret_hash) or ""
         if stored is None or not hmac.compare_digest(expected, hash_of(secret)):
             return None
-        undecided = self.exams is not None and stored.exam is None and stored.release is None
+        asked = self.exams is not None or self._was_asked(stored)
+        undecided = stored.exam is None and stored.release is None and asked
         if (stored.release is None) is not (self.releases is None) and not undecided:
             # Begun with a sample where releases are served, or the other way round: what was shown is not approved
             # here, or what was stopped is shown there. It goes on where it began, or not at all.
@@ -280,22 +283,40 @@ class Reception:
         return opened.secret_hash is None or self._has_expired(opened)
 
     def _resume(self, opened: StoredConversation) -> Conversation:
-        if opened.exam is None:  # another request may have said which it is
+        # Another request may have said which it is, or that it is another one.
+        if opened.exam is None or self.exams is not None:
             opened = self.records.conversation(opened.id) or opened
         serving = self.serving(opened)
-        if not isinstance(serving.assistant, Undecided):
-            resumed = self._resumed(Among if self.exams is not None else Conversation, serving, opened)
-            # One from before conversations had exams belongs to the one that there is.
-            return resumed if opened.exam is not None else resumed.joining(serving.exam, opened.release)
-        if opened.exam is not None:
-            return self._resumed(Gone, serving, opened)
-        return self._resumed(Choosing, serving, opened).entering(lambda exam: self._entered(exam, opened))
+        if opened.exam is None and self.exams is None and self._was_asked(opened):
+            # Whoever was asked which of several exams it is shall not be taken for a patient of the one that is left.
+            serving = nobody((serving.assistant,))
 
-    def _entered(self, exam: str, opened: StoredConversation) -> Chosen:
-        """Return a conversation as one of the exam that the patient has just chosen."""
-        serving, _ = self.begun(exam)
-        known = replace(opened, exam=exam, release=serving.release)
-        return self._resumed(Chosen, serving, known).joining(exam, serving.release)
+        def enter(exam: str, before: State, pressed: str) -> Chosen:
+            chosen, _ = self.begun(exam)
+            known = replace(opened, exam=exam, release=chosen.release)
+            return self._resumed(Chosen, chosen, known).joining(exam, chosen.release).after(before, pressed)
+
+        if isinstance(serving.assistant, Undecided):
+            if opened.exam is not None:
+                return self._resumed(Gone, serving, opened)
+            return self._resumed(Choosing, serving, opened).entering(enter)
+        if self.exams is not None:
+            return self._resumed(Among, serving, opened).entering(enter, invited=self._is_invited(opened))
+        resumed = self._resumed(Conversation, serving, opened)
+        # One from before conversations had exams belongs to the one that there is.
+        return resumed if opened.exam is not None else resumed.joining(serving.exam, opened.release)
+
+    def _was_asked(self, opened: StoredConversation) -> bool:
+        """Say whether a conversation of no exam is one whose patient was asked which it is."""
+        last = self.records.last_turn(opened.id)
+        return is_undecided(last.catalog) if last is not None else opened.channel in GREETED
+
+    def _is_invited(self, opened: StoredConversation) -> bool:
+        """Say whether a hospital's link or portal, which knows the patient, named the exam, and not the patient."""
+        if opened.patient is None and opened.booking == UNBOOKED:
+            return False
+        turns = self.records.turns(opened.id)
+        return not any(turn.exchange is not None and f'"{CHOSE}"' in turn.exchange.reply for turn in turns)
 
     def _resumed(self, kind: type[Kind], serving: Serving, opened: StoredConversation) -> Kind:
         if opened.language not in serving.assistant.languages:  # not every exam has every language
@@ -325,10 +346,19 @@ class Reception:
         return Taken(turn, self._shown_again(turn, assistant, self._form(turn.conversation, opened)))
 
     def _shown_again(self, turn: StoredTurn, assistant: Assistant, form: Form | None) -> Reply:
-        """Return a stored reply; what was said before the exam was known speaks of none, and is still said so."""
+        """Return a stored reply; what was said before the exam was known speaks of none, and is still said so.
+
+        What was said of another exam, before the patient said that it is this one, is still said as that one's.
+        """
+        exam = turn.catalog.partition("@")[0]
         if is_undecided(turn.catalog) and not isinstance(assistant, Undecided):
             assistant = self.exams.undecided().assistant if self.exams is not None else nobody((assistant,)).assistant
-        return _shown_again(turn, assistant, form)
+        shown = _shown_again(turn, assistant, form)
+        if self.exams is None or not is_withdrawn(shown) or exam not in self.exams.of or exam == exam_of(assistant):
+            return shown
+        number = turn.release.partition("@")[0]
+        other = self._beside_others(self.exams.of[exam](int(number) if number else None))
+        return _shown_again(turn, other.assistant, form)
 
 
 def _shown_again(turn: StoredTurn, assistant: Assistant, form: Form | None) -> Reply:

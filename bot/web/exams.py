@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,10 +16,13 @@ from bot.handover.handover import Handover
 from bot.interview_wiring import Interviewers
 from bot.ports import Encoder, Interviews, Records
 from bot.release.in_force import ChatState, together
+from bot.resources import data_folder
 from bot.settings import Settings
 from bot.talk.exams import Exams, Serving, exam_of
 from bot.web.editions import ByRelease, Edition, Editions, make_editions, open_edition
 from bot.wiring import make_encoder, make_releases
+
+log = logging.getLogger("klartext")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +144,25 @@ def serve_sample(
     """
     if len(catalogs) == 1:
         edition = open_edition(catalogs[0], settings, records, sample=True, questionnaire=questionnaire)
+        _tell_read(catalogs[0], edition)
         return Served(edition, edition.interviewers)
     opened = open_exams(catalogs, settings, records)
+    for catalog, edition in zip(catalogs, opened.values(), strict=True):
+        _tell_read(catalog, edition)
     exams = Exams({name: partial(_served, _sample_serving(edition)) for name, edition in opened.items()})
     interviewers = {name: edition.interviewers for name, edition in opened.items()}
     by_exam = ByExam(records, interviewers, _nobody(list(opened.values())))
     return Served(next(iter(opened.values())), by_exam, exams=exams)
+
+
+def _tell_read(catalog: str, edition: Edition) -> None:
+    """Log which folder an exam was read from: one that is called like a shipped exam goes before that."""
+    folder, assistant = locate(catalog).resolve(), edition.assistant
+    fields = {"exam": exam_of(assistant), "folder": str(folder), "languages": list(assistant.languages)}
+    log.info("exam read", extra={"fields": fields})
+    shipped = data_folder("qa_pairs") / catalog
+    if len(Path(catalog).parts) == 1 and shipped.is_dir() and shipped.resolve() != folder:
+        log.warning("%s is a folder here, and is served in the place of the shipped exam of that name", folder)
 
 
 def serve_releases(

@@ -25,6 +25,7 @@ from bot.talk.choosing import Gone
 from bot.talk.conversation import Message, Taken
 from bot.talk.exams import title
 from bot.talk.messages import switch_to
+from bot.talk.neighbours import tells_to_begin_anew
 from bot.talk.reception import Reception, is_withdrawn
 from bot.talk.uploads import EXTENSIONS, FileLimits, FileRefused, Reason, SentFile
 from bot.text import sanitise
@@ -196,7 +197,7 @@ class Pages:
             language=opened.language,
             in_talk=True,
             note=_note(visit),
-            gone=isinstance(conversation, Gone),
+            anew=isinstance(conversation, Gone) or tells_to_begin_anew(last),
             greeting=tuple(shown.blocks(greeting, without="help")),
             greeting_language=greeting.language,
             turns=turns,

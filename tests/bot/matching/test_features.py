@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from bot.matching.features import PIECE, Postings, Vocabulary, nearest_mean, sparse_rows, terms
+from bot.matching.features import PIECE, WIDENED, PackedVectors, Postings, Vocabulary, nearest_mean, sparse_rows, terms
 from bot.testing import HOSTILE_TEXTS, SMALL_PAIRS
 
 TEXTS = [text for texts in SMALL_PAIRS["de"].values() for text in texts]
@@ -42,7 +42,13 @@ def test_postings_give_the_cosines_of_a_dense_product(oracle: TfidfVectorizer) -
     cosines = postings.cosines([vocabulary.bag(text) for text in ASKED])
 
     dense = oracle.transform(ASKED).toarray() @ oracle.transform(TEXTS).toarray().T
-    np.testing.assert_allclose(cosines, dense, atol=1e-6)
+    np.testing.assert_allclose(cosines, dense, atol=1e-5)  # weights are kept in 16 bits
+    rows = oracle.transform(TEXTS).toarray()
+    np.testing.assert_allclose(postings.rows.toarray(), rows, atol=1e-5)
+    # What is stored and read again is the same, so that a service decides alike before and after a restart.
+    again = Postings.of_columns(postings.start, postings.text.astype(np.int32), postings.weight, postings.texts)
+    np.testing.assert_array_equal(again.share, postings.share)
+    np.testing.assert_array_equal(again.cosines([vocabulary.bag(ASKED[0])]), cosines[:1])
 
 
 def test_a_catalog_of_one_text_has_a_vocabulary() -> None:
@@ -83,3 +89,33 @@ def test_a_term_that_no_text_has_is_left_out_and_all_others_are_found() -> None:
 
     assert [vocabulary.terms[number] for number in found] == sorted({*terms("tut zzqx")} & {*vocabulary.terms})
     assert found == sorted(found)
+
+
+@pytest.mark.parametrize("texts", [0, 1, WIDENED - 1, WIDENED + 3])
+def test_products_with_packed_vectors_are_those_of_the_vectors(texts: int) -> None:
+    random = np.random.default_rng(7)
+    vectors = random.normal(size=(texts, 48)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    asked = random.normal(size=(3, 48)).astype(np.float32)
+    asked /= np.linalg.norm(asked, axis=1, keepdims=True)
+
+    packed = PackedVectors.of(vectors)
+
+    assert len(packed) == texts
+    np.testing.assert_allclose(packed.products(asked), asked @ vectors.T, atol=5e-5)
+    np.testing.assert_allclose(packed.floats, vectors, atol=2e-5)
+    assert packed.products(asked[:0]).shape == (0, texts)
+
+
+def test_vectors_that_are_stored_and_packed_again_are_the_same() -> None:
+    packed = PackedVectors.of(np.random.default_rng(8).normal(size=(600, 32)).astype(np.float32))
+
+    again = PackedVectors.of(packed.floats)
+
+    np.testing.assert_array_equal(again.shares, packed.shares)
+
+
+def test_a_vector_without_direction_stays_one() -> None:
+    packed = PackedVectors.of(np.zeros((2, 8), dtype=np.float32))
+
+    assert not packed.products(np.ones((1, 8), dtype=np.float32)).any()

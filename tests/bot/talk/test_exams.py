@@ -12,7 +12,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.errors import NoSuchChoice
 from bot.ports import StoredConversation
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import SENTENCES, Content, OtherExam, Reply, shows_alarm
+from bot.sentences.reply import SENTENCES, Content, Interface, OtherExam, Reply, shows_alarm
 from bot.talk.conversation import Message
 from bot.talk.exams import Exams, Serving, Undecided
 from bot.talk.reception import Opened, Reception
@@ -127,6 +127,13 @@ def test_what_was_asked_before_is_answered_once_the_exam_is_known(reception: Rec
         ("breast x-ray", "mammo"),
         ("2", "mri"),
         ("das zweite", "mri"),
+        ("MRT der Brust", "mri"),
+        ("Brust-MRT", "mri"),
+        ("die Brust", "mammo"),
+        ("i muess is MRT", "mri"),
+        ("MRT, nicht die Mammographie", "mri"),
+        ("I want to cancel the MRI bit, it's the mammogram", "mammo"),
+        ("Ich hab am Donnerstag Termin in der Röhre und bin schon jetzt ganz neugierig", "mri"),
         ("keine MRT", None),
         ("muss ich beim MRT nüchtern sein?", None),
         ("erst Mammo, dann MRT", None),
@@ -153,6 +160,27 @@ def test_who_does_not_know_gets_a_kind_sentence(reception: Reception, said: str)
     assert (texts(reply)[0], texts(reply)[-1]) == (DE["exam_not_known"], DE["exam_question"])
     assert choices(reply) == ASKED
     assert texts(chat.say(choice=3))[0] == DE["exam_not_known"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("beide", "exam_both"),
+        ("both, MRI and mammogram", "exam_both"),
+        ("weder noch, CT", "exam_neither"),
+        ("nein", "exam_neither"),
+        ("andere Untersuchung", "exam_neither"),
+        ("7", "exam_not_known"),
+        ("nicht die Mammographie", "exam_not_known"),
+    ],
+)
+def test_who_names_all_exams_or_none_is_told_how_to_go_on(reception: Reception, said: str, told: str) -> None:
+    chat = begin(reception)
+
+    reply = chat.say(said)
+
+    assert [part.key for part in reply.parts if isinstance(part, Interface)] == [told, "exam_question"]
+    assert chat.exam is None
 
 
 def test_an_emergency_is_heard_before_the_exam_and_shows_no_text_of_one(reception: Reception) -> None:
@@ -256,6 +284,116 @@ def test_a_conversation_of_an_exam_that_is_gone_goes_on_in_no_other(
     assert "MRT: Wie lange dauert die Untersuchung?" in texts(chat.say("dauer?"))
 
 
+def test_asked_of_two_exams_nobody_is_taken_for_a_patient_of_the_one_that_is_left(
+    both: dict[str, Assistant], records: SqlRecords
+) -> None:
+    chat = begin(service(both, records))
+    chat.say("dauer?")
+    chat.reception = service({"mri": both["mri"]}, records)
+    only = ["Hier beantworte ich inzwischen nur noch Fragen zu: MRT.", DE["exam_question"]]
+
+    for said in ("Mammographie", "danke"):
+        told = chat.say(said)
+        assert texts(told)[-2].startswith(only[0])
+        assert (texts(told)[-1], choices(told)) == (only[1], ["MRT", DE["exam_unknown"]])
+        assert chat.exam is None
+    assert shows_alarm(chat.say(BREATHLESS))
+    chat.say(choice=1)
+    answered = chat.say(choice=1)
+    assert texts(answered)[:2] == ["Gut, es geht um: MRT.", "MRT: Wie lange dauert die Untersuchung?"]
+    assert chat.exam == "mri"
+
+
+WRONG = [
+    ("mammo", "ich bin falsch hier, ich hab ein MRT"),
+    ("mammo", "Ich will zur MRT wechseln"),
+    ("mammo", "andere Untersuchung"),
+    ("mammo", "wrong exam"),
+    ("mammo", "sorry I meant the MRI"),
+    ("mammo", "I'm having an MRI, not a mammogram"),
+    ("mammo", "not the mammogram"),
+    ("mammo", "MRT"),
+    ("mri", "Ich habe doch eine Mammographie, keine MRT"),
+    ("mri", "mammogram"),
+]
+
+
+def test_who_is_in_the_wrong_exam_gets_out_of_it_by_words(reception: Reception) -> None:
+    missed = []
+    for exam, said in WRONG:
+        chat = begin(reception, exam)
+        reply = chat.say(said)
+        other = "mri" if exam == "mammo" else "mammo"
+        keys = [part.key for part in (*reply.parts, *reply.choices) if isinstance(part, Interface)]
+        if keys != ["exam_switch", f"exam:{other}", "exam_stay"] or chat.exam != exam:
+            missed.append((exam, said, keys))
+    assert missed == []
+
+
+def test_the_turn_that_chooses_another_exam_makes_the_conversation_one_about_it(reception: Reception) -> None:
+    chat = begin(reception, "mammo")
+    first = chat.say("kosten?")
+    offered = chat.say("falsche Untersuchung")
+
+    chosen = chat.say(choice=1)
+
+    assert texts(chosen) == ["Gut, es geht um: MRT.", DE["exam_ask_away"]]
+    assert chat.exam == "mri"
+    answered = chat.say("kosten?")
+    assert texts(answered)[0] == "MRT: Was kostet die Untersuchung?"  # and not "the answer above says"
+    # What was said of the other exam is still shown as that one's; and a resend gets what it got.
+    shown = [taken.reply for taken in reception.transcript(chat.opened.id)]
+    assert shown == [first, offered, chosen, answered]
+    assert reception.take(chat.opened, Message("t3", choice=1)).reply == chosen
+    chat.say("MRT, keine Mammographie")  # says what is so
+    assert chat.exam == "mri"
+
+
+@pytest.mark.parametrize("said", ["Nein, hier bleiben", "nein", "Mammographie"])
+def test_who_stays_stays(reception: Reception, said: str) -> None:
+    chat = begin(reception, "mammo")
+    chat.say("andere Untersuchung")
+
+    stayed = chat.say(said)
+    assert [part.key for part in stayed.parts if isinstance(part, Interface)] == ["all_right"]
+    assert chat.exam == "mammo"
+    assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
+
+
+@pytest.mark.parametrize("said", ["Ich kriege keine Luft, falsche Untersuchung", "MRT, ich kriege keine Luft"])
+def test_an_emergency_goes_before_another_exam(reception: Reception, said: str) -> None:
+    chat = begin(reception, "mammo")
+
+    assert shows_alarm(chat.say(said))
+    assert shows_alarm(chat.say("andere Untersuchung"))
+    assert chat.exam == "mammo"
+
+
+def test_a_question_about_the_other_exam_is_no_wish_to_change(reception: Reception) -> None:
+    chat = begin(reception, "mammo")
+
+    for said in ("Ist das wie ein MRT?", "ich will einen anderen Termin", "lieber MRT statt Mammographie", "kosten?"):
+        keys = [part.key for part in chat.say(said).parts if isinstance(part, Interface)]
+        assert "exam_switch" not in keys
+
+
+def test_an_invitation_names_the_exam_and_not_the_patient(reception: Reception) -> None:
+    invited = reception.open(channel="page", language="de", consented=True, patient="p-1", exam="mammo")
+    chat = Chat(reception, invited)
+
+    told = chat.say("falsche Untersuchung")
+    assert texts(told)[0].startswith("Ihre Einladung zu diesem Gespräch gilt für: Mammographie.")
+    assert not told.choices
+    chat.say("MRT")
+    assert chat.exam == "mammo"
+    # Whoever was invited to no exam has chosen by themselves, and may choose again.
+    chat = Chat(reception, reception.open(channel="page", language="de", consented=True, patient="p-1"))
+    chat.say("MRT")
+    chat.say("falsche Untersuchung")
+    chat.say(choice=1)
+    assert chat.exam == "mammo"
+
+
 def test_nothing_of_any_exam_can_be_shown_while_it_is_not_known(reception: Reception) -> None:
     nobody = reception.serving().assistant
 
@@ -337,7 +475,8 @@ def test_a_question_that_names_no_exam_is_one_about_the_own(reception: Reception
     chat = begin(reception, "mammo")
 
     # Both have a pair of it, and would say something else.
-    assert not any(text.startswith("Dazu finde ich") for text in texts(chat.say("Was kostet ein MRT?")))
+    assert not any(text.startswith("Dazu finde ich") for text in texts(chat.say("Was kostet das Bild vom Arm?")))
+    assert texts(chat.say("Was kostet ein MRT?")) == [OFFER]
 
 
 def test_an_exam_without_the_language_goes_on_in_its_own(both: dict[str, Assistant], records: SqlRecords) -> None:

@@ -164,6 +164,32 @@ def test_a_link_says_which_exam_it_is(browser: Browser) -> None:
     assert browser.answer.status_code == 404
 
 
+def test_on_the_page_who_is_in_the_wrong_exam_presses_the_other_or_begins_anew(
+    server: Server, browser: Browser
+) -> None:
+    browser.open("/")
+    browser.press("MRT", consent="yes")
+    browser.say("Was kostet die Untersuchung?")
+    browser.say("Ich habe doch eine Mammographie, keine MRT")
+    assert "Gut, es geht um: Mammographie." in browser.press("Mammographie").text
+    assert "Mammographie: Was kostet" in browser.say("Was kostet die Untersuchung?").text
+    # What was said before is still shown as the other exam's.
+    assert "MRT: Was kostet" in browser.open("/chat").text
+    assert "Neues Gespräch beginnen" not in browser.text
+    # Where the form has begun, its answers are that exam's.
+    patient = Patient(server, exam="mri")
+    patient.say(text="/interview")
+    told = texts(patient.say(text="falsche Untersuchung")["reply"])
+    assert told[0].startswith("In diesem Gespräch geht es um: MRT. Das bleibt so")
+    assert patient.say(text="MRT, keine Mammographie")["decision"] == "talk"
+
+    until = datetime.now(UTC) + timedelta(days=1)
+    browser.open("/start/" + seal(invite("P-2", exam="mri", language="de", expires=until), KEY))
+    browser.press("Gespräch beginnen", consent="yes")
+    assert "Ihre Einladung zu diesem Gespräch gilt für: MRT." in browser.say("falsche Untersuchung").text
+    assert "/" in [link.get("href") for link in browser.page.all("a") if link.text == "Neues Gespräch beginnen"]
+
+
 def test_after_a_restart_with_other_exams_nobody_goes_on_in_another(
     server: Server, browser: Browser, options: list[str]
 ) -> None:
@@ -182,8 +208,11 @@ def test_after_a_restart_with_other_exams_nobody_goes_on_in_another(
     assert patient.say(text="Ich kriege keine Luft")["decision"] == "urgent"
     assert DE["exam_gone"] in browser.open("/chat").text
     assert "/" in [link.get("href") for link in browser.page.all("a") if link.text == "Neues Gespräch beginnen"]
-    # Where there is one exam, nobody is asked any more.
-    assert "Mammographie: Was kostet" in str(asked.say(text="Was kostet die Untersuchung?"))
+    # Asked of two, nobody is taken for a patient of the one that is left.
+    told = asked.say(text="MRT")["reply"]
+    assert "Hier beantworte ich inzwischen nur noch Fragen zu: Mammographie." in str(told)
+    assert choices(told) == ["Mammographie", DE["exam_unknown"]]
+    assert "Mammographie: Was kostet" in str(asked.say(choice=1))
     server.stop()
     server.start(*options)
     patient.say(choice=1)  # the way out of the alarm is still there
@@ -219,6 +248,8 @@ def test_what_was_said_is_found_and_counted_by_exam(server: Server, klartext: An
     found = json.loads("\n".join(run("records", "find", "--exam", "mri", "--json")))
     assert patients["mri"].begun["id"] in [each["id"] for each in found]
     assert {each["exam"] for each in found} == {"mri"}
+    nothing = klartext("records", "find", "--exam", "ct", environ=environ)
+    assert b"No conversation is about an exam of the name 'ct'. What was sought is about mammo, mri." in nothing.stderr
     patients["mri"].say(text="/staff")
     called = httpx.get(f"{server.url}/staff/inbox?exam=mri", headers={"Authorization": f"Bearer {STAFF_TOKEN}"}).json()
     assert {each["exam"] for each in called["calls"]} == {"mri"}

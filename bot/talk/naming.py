@@ -1,0 +1,154 @@
+"""Read which exams a message names, which of them it denies, and whether it says more than that. Pure.
+
+What exams are called is data of each catalog (`exam.yaml`): `called` are names; `hints`, such as the part of the body
+that is looked at, count only where no other exam is named: "MRI of the breast" is an MRI. The words that stand around
+names are data of each language (`messages.yaml`, `exams`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from bot.languages.files import cached, joint
+from bot.text import words
+
+LIKE_ENOUGH, LONG_ENOUGH, MOST_BEFORE = 0.8, 7, 4  # of a word that is misspelt, or has more behind it
+DENIED_WITHIN = 3  # words before a name, in which it is denied
+MOST_AROUND = 16  # words of a message that says which exam it is, and nothing else
+_CLAUSES = re.compile(r"[.,;:!?()\n…–—]+|\s-\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What an exam is called, in all languages: patients mix them.
+
+    Attributes:
+        names: Each in words.
+        hints: What only points to it, in words.
+    """
+
+    names: tuple[tuple[str, ...], ...]
+    hints: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Which exams a message names.
+
+    Attributes:
+        meant: Those that it names, and does not deny.
+        denied: Those that it says it is not about.
+        alone: Whether it says which exam it is, or is not, and nothing else.
+        changes: Whether it says, in other words than a name, that the exam is another one.
+        booked: Whether it speaks of an appointment.
+        hinted: Whether nothing but hints names an exam.
+    """
+
+    meant: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    alone: bool = False
+    changes: bool = False
+    booked: bool = False
+    hinted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Where a name stands in a clause."""
+
+    exam: str
+    clause: int
+    start: int
+    end: int
+    is_hint: bool
+
+    def holds(self, other: _Span) -> bool:
+        """Say whether another name stands inside this longer one: "MR mammography" is no mammography."""
+        longer = self.end - self.start > other.end - other.start
+        return longer and self.clause == other.clause and self.start <= other.start and other.end <= self.end
+
+
+def read_names(text: str, exams: Mapping[str, Called]) -> Named:
+    """Return which of these exams a message names."""
+    clauses = [said for part in _CLAUSES.split(text) if (said := words(part))]
+    every = [
+        _Span(exam, number, start, start + len(name), is_hint)
+        for number, said in enumerate(clauses)
+        for exam, known in exams.items()
+        for is_hint, names in ((False, known.names), (True, known.hints))
+        for name in names
+        for start in _places(said, name)
+    ]
+    every = [span for span in every if not any(other.holds(span) for other in every)]
+    named = {span.exam for span in every if not span.is_hint}
+    told = [span for span in every if not span.is_hint or named <= {span.exam}]
+    lists = _lists()
+    denied = {span for span in told if _is_denied(span, clauses[span.clause], told)}
+    meant = tuple(dict.fromkeys(span.exam for span in told if span not in denied))
+    whole = " ".join(words(text))
+    rest = " ".join(
+        word
+        for number, said in enumerate(clauses)
+        for place, word in enumerate(said)
+        if not any(span.clause == number and span.start <= place < span.end for span in every)
+    )
+    left = lists["changing"].sub(" ", rest).split()
+    around = all(any(lists[name].fullmatch(word) for name in ("around", "denying", "both")) for word in left)
+    changes = lists["changing"].search(whole) is not None
+    return Named(
+        meant=meant,
+        denied=tuple(dict.fromkeys(span.exam for span in told if span in denied and span.exam not in meant)),
+        alone=bool(told or changes) and around and len(whole.split()) <= MOST_AROUND,
+        changes=changes,
+        booked=lists["booked"].search(whole) is not None,
+        hinted=bool(told) and not named,
+    )
+
+
+def means_all(text: str) -> bool:
+    """Say whether a message says that it is about all the exams asked about: "both"."""
+    return _is_made_of("both", text)
+
+
+def means_none(text: str) -> bool:
+    """Say whether a message says that it is about none of them: "neither"."""
+    return _is_made_of("neither", text)
+
+
+def _is_made_of(name: str, text: str) -> bool:
+    """Say whether nothing but words around names is left of a message without words of a list that it has."""
+    said = " ".join(words(text))
+    left = _lists()[name].sub(" ", said).split()
+    fits = (_lists()["around"].fullmatch, _lists()["denying"].fullmatch)
+    return len(left) < len(said.split()) and all(any(fit(word) for fit in fits) for word in left)
+
+
+def _places(said: Sequence[str], name: Sequence[str]) -> Iterator[int]:
+    for start in range(len(said) - len(name) + 1):
+        if all(_is_like(*pair) for pair in zip(said[start : start + len(name)], name, strict=True)):
+            yield start
+
+
+def _is_denied(span: _Span, said: Sequence[str], told: Sequence[_Span]) -> bool:
+    """Say whether a name is denied: by a word shortly before it, or by the last word of its clause; no name between."""
+    denies, others = _lists()["denying"].fullmatch, [other for other in told if other.clause == span.clause]
+    before = max((other.end for other in others if other.end <= span.start), default=0)
+    near = said[max(before, span.start - DENIED_WITHIN) : span.start]
+    is_last = not any(other.start >= span.end for other in others) and span.end < len(said)
+    return any(map(denies, near)) or (is_last and denies(said[-1]) is not None)
+
+
+def _is_like(said: str, meant: str) -> bool:
+    """Say whether a word is another one, begins with it, or is misspelt: mammographietermin, mamografie."""
+    begins = len(meant) >= MOST_BEFORE and said.startswith(meant)
+    is_long = min(len(said), len(meant)) >= LONG_ENOUGH and said[0] == meant[0]
+    return said == meant or begins or (is_long and SequenceMatcher(None, said, meant).ratio() >= LIKE_ENOUGH)
+
+
+@cached
+def _lists() -> dict[str, re.Pattern[str]]:
+    listed = joint("messages.yaml")["exams"]
+    return {name: re.compile(rf"\b(?:{'|'.join(expressions)})\b") for name, expressions in listed.items()}
