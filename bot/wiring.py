@@ -189,8 +189,7 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         # Another release that learned the same may be in use.
         trained = _in_memory.get(head_key) if showing.released is not None else None
         if trained is None:
-            stored = heads.read(head_key)
-            trained = store.load(stored) if stored is not None else None
+            trained = store.load(stored) if (stored := heads.read(head_key)) is not None else None
             give_back_memory()
         if trained is None:
             with told(catalog):
@@ -201,8 +200,7 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
 
     def build_remarks() -> Head | None:
         key = _key(derived, "remarks", vectors_key, remarks_digest(language))
-        stored = heads.read(key)
-        head = store.load_head(stored) if stored is not None else None
+        head = store.load_head(stored) if (stored := heads.read(key)) is not None else None
         give_back_memory()
         if head is None:
             head = train_remarks(catalog, opened.index.vectors(), encoder)
