@@ -322,6 +322,8 @@ class RedFlags:
         return self._around(" ".join(word[:LONGEST_WORD] for word in words(text)))
 
     def _signs_in(self, text: str) -> Iterator[Sign]:
+        if self.never and len(text) <= MOST_REMEMBERED and self.never.fullmatch(" ".join(words(text))):
+            return  # "Hilfe!! Ich finde den Eingang nicht": an idiom of several sentences, and nothing beside it
         for passage in passages(text):
             if (sign := self._sign(passage, frozenset())) is not None:
                 yield sign
