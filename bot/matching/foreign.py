@@ -46,6 +46,7 @@ class _Signs(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     denied: list[str] = []
+    unanswered: list[str] = []
     signs: dict[str, list[str]]
 
 
@@ -212,13 +213,17 @@ class _Compiled:
     any_flag: dict[str, regex.Pattern[str]]
     by_flag: dict[str, dict[str, regex.Pattern[str]]]
     denied: dict[str, regex.Pattern[str]]
+    unanswered: dict[str, regex.Pattern[str]]
 
     def flag(self, language: str, folded: str) -> str | None:
         """Return the first flag of a folded sentence that is not denied."""
         for flag, pattern in self.by_flag[language].items():
             for sign in pattern.finditer(folded):
-                if flag not in DENIABLE or not self._denied(language, folded[: sign.start()], folded[sign.end() :]):
-                    return flag
+                if flag in DENIABLE and self._denied(language, folded[: sign.start()], folded[sign.end() :]):
+                    continue
+                if flag == "collapse" and language in self.unanswered and self.unanswered[language].search(folded):
+                    continue  # who does not answer the telephone
+                return flag
         return None
 
     def _denied(self, language: str, before: str, after: str) -> bool:
@@ -245,6 +250,9 @@ def _signs() -> _Compiled:
             for language, one in files.items()
         },
         denied={language: regex.compile(_any_of(one.denied)) for language, one in files.items() if one.denied},
+        unanswered={
+            language: regex.compile(_any_of(one.unanswered)) for language, one in files.items() if one.unanswered
+        },
     )
 
 

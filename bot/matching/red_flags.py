@@ -226,6 +226,7 @@ class _RuleFile(BaseModel):
 
     words: dict[str, str] = {}
     contexts: dict[str, str] = {}
+    cries: list[str] = []
     never: list[str] = []
     rule_only: list[str] = []
     rules: list[_Rule]
@@ -265,6 +266,7 @@ class RedFlags:
     """The rules of one language, most specific first."""
 
     rules: tuple[Rule, ...]
+    cries: re.Pattern[str] | None
     never: re.Pattern[str] | None
     rule_only: re.Pattern[str] | None
     contexts: dict[str, re.Pattern[str]]
@@ -324,6 +326,8 @@ class RedFlags:
     def _signs_in(self, text: str) -> Iterator[Sign]:
         if self.never and len(text) <= MOST_REMEMBERED and self.never.fullmatch(" ".join(words(text))):
             return  # "Hilfe!! Ich finde den Eingang nicht": an idiom of several sentences, and nothing beside it
+        if self.cries and len(text) <= MOST_REMEMBERED and self.cries.fullmatch(text.strip().lower()):
+            yield Sign("acute", " ".join(words(text)), frozenset({"now"}))
         for passage in passages(text):
             if (sign := self._sign(passage, frozenset())) is not None:
                 yield sign
@@ -363,6 +367,7 @@ def read_red_flags(document: Any, examples: Examples) -> RedFlags:
     )
     return RedFlags(
         rules=rules,
+        cries=re.compile("|".join(file.cries)) if file.cries else None,
         never=_pattern(file.never, file.words) if file.never else None,
         rule_only=_pattern(file.rule_only, file.words) if file.rule_only else None,
         contexts={name: _pattern([text], file.words) for name, text in file.contexts.items()},

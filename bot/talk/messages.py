@@ -89,6 +89,7 @@ _GOES_ON = re.compile(
     r"(?=.*\b(?:druck|drueckt|druckt|schmerz\w*|weh|eng|enge|pressure|pressing|pain|painful|hurts|hurting|tight)\b)"
 )
 MOST_PRESSING = 14  # words
+_SHOUTED = re.compile(r"!\s*!")
 _NOW = re.compile(r"\b(?:now|help|i (?:am |m )?bleed\w*|jetzt|gerade|grad|hilfe)\b")
 _DENIED = re.compile(r"\b(?:no|not|never|none|t|kein\w*|nicht|nie|nix)\b(?!.*\bstop)")
 MOST_IN_HASTE = 12  # words
@@ -216,7 +217,8 @@ def tells_language(text: str) -> bool:
 def small_talk(text: str) -> str | None:
     """Return which kind of small talk a whole message is, a key of the interface texts; None when it is a question."""
     said = " ".join(words(text))
-    return next((key for key, messages in _messages()["small_talk"].items() if said in messages), None)
+    found = next((key for key, messages in _messages()["small_talk"].items() if said in messages), None)
+    return None if found == "help" and _SHOUTED.search(text) else found  # who shouts for help asks for no explanation
 
 
 def heavy_bleeding(text: str) -> str:

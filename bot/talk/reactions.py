@@ -206,7 +206,7 @@ class Reactions:
         """Return what was written on a page of the form that raises the alarm, and what it raises."""
         for text, free in page.written:
             urgent = red_flag_in(self._assistant, text, page.language, rules_only=not free)
-            if urgent is not None:
+            if urgent is not None and (free or not text.strip().isdigit()):  # 112 is a weight, too
                 return text, urgent
         return None
 
@@ -485,7 +485,7 @@ class Reactions:
         rest = rest_of(state, session.language)
         literal = small_talk(text) is not None or asked.listener(session).hears_just_an_answer(text)
         urgent = red_flag_in(self._assistant, text, session.language, rules_only=True)
-        if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
+        if urgent is not None and small_talk(text) != "help" and not (literal and text.strip().isdigit()):  # a weight
             return self._alarm(rest, text, urgent, may_be_none=literal)
         goes_on = literal or read_command(text, language=session.language) is not None
         again = None if goes_on else self._alarmed_again(state, text)

@@ -18,6 +18,7 @@ CALLS = {
             "krankenwagen",
             "sos",
         ),
+        *("HILFE!!!", "Hilfe hilfe hilfe", "🆘", "112", "Feuer in der Umkleide!!", "Feuer!"),
         *("Anruf 112", "112 anrufen?", "nein 112", "polizei rufen", "hilfee ich sterbe", "ich glaub i stirb"),
         *("mein freund bedroht mich", "ich werde gerade geschlagen", "herzinfakt", "schlaganfal", "keineluft"),
         *("ich grieg gaine lufd", "puls 180", "onmächtig", "gelähmt", "kein gefühl mehr in der hand"),
@@ -38,6 +39,7 @@ CALLS = {
     ),
     "en": (
         *("call an ambulance", "i need an ambulance", "can you call an ambulance", "no thanks, ambulance", "call 911"),
+        *("HELP!!!", "help help help", "🆘", "112", "there's a fire in the changing room"),
         *("help me", "please help me now", "emergency", "it's an emergency", "suicide", "i want to kill my self"),
     ),
 }

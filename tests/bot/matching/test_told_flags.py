@@ -45,3 +45,17 @@ def test_emergencies_in_other_words_are_heard_and_what_sounds_like_them_is_not(l
 )
 def test_what_excuses_a_story_excuses_nobody_who_has_it_now(language: str, text: str) -> None:
     assert load_red_flags(language).check(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "alone"),
+    [
+        ("de", "Ich bin allergisch auf Nüsse und habe einen EpiPen dabei", True),
+        ("de", "Ich habe eine Nussallergie und den EpiPen in der Tasche", True),
+        ("de", "Ich bin allergisch auf Nüsse und habe Nüsse gegessen, EpiPen dabei", False),
+        ("en", "I'm allergic to nuts and carry an EpiPen", True),
+        ("en", "I'm allergic to nuts and just ate one, I have an EpiPen", False),
+    ],
+)
+def test_whoever_carries_a_pen_is_judged_by_rules_alone(language: str, text: str, alone: bool) -> None:
+    assert load_red_flags(language).alone(text) is alone

@@ -12,7 +12,7 @@ from bot.ports import StoredConversation
 from bot.sentences.reply import SENTENCES
 from bot.talk.conversation import Conversation
 from bot.talk.dialogue import State
-from bot.talk.messages import refuses, remarks, short_reaction, tells_language
+from bot.talk.messages import refuses, remarks, short_reaction, small_talk, tells_language
 from bot.talk.reactions import Reactions
 from tests.bot.talk.test_conversation_interview import NOW, texts
 
@@ -155,3 +155,7 @@ def test_calling_off_is_heard_in_a_longer_message(said: str, kind: str | None) -
 def test_code_and_names_tell_no_language(said: str) -> None:
     assert not tells_language(said)
     assert tells_language("bitte, geht das?")
+
+
+def test_whoever_shouts_for_help_asks_for_no_explanation() -> None:
+    assert [small_talk(text) for text in ("Hilfe", "help", "HILFE!!!", "help !!")] == ["help", "help", None, None]
