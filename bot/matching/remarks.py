@@ -196,7 +196,8 @@ def _said_plainly(text: str) -> Remark | None:
     said = " ".join(words(text))
     for kind, pattern in _plain().items():
         if pattern.fullmatch(said):
-            return Remark("", 0.0, plain=True) if kind == NO_REMARK else Remark(kind, 1.0, plain=True)
+            known = kind != NO_REMARK
+            return Remark(kind if known else "", float(known), plain=True)
     return None
 
 
