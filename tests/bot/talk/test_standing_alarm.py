@@ -25,7 +25,7 @@ SAID = {
     "en": ("ok", "thanks", "I will", "don't know", "maybe", "all right", "no thanks", "bye", "72", "who do I call?", "no problem",
            "it is getting worse", "that was yesterday", "how much does it cost?"),
 }  # fmt: skip
-OVER = ("nein", "alles gut, war nur ein Beispiel", "Fehlalarm", "hab mich vertippt", "das war vor 5 Jahren", "isch scho verbi",
+OVER = ("nein", "nei", "alles gut, war nur ein Beispiel", "Fehlalarm", "hab mich vertippt", "das war vor 5 Jahren", "isch scho verbi",
         "war nur ein Test", "it was just an example", "1")  # fmt: skip
 BACK = (
     "jetzt wieder", "kommt wieder", "es fängt wieder an", "doch, es ist schlimm", "nein doch", "wird wieder schlimmer",
