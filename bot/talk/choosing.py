@@ -17,12 +17,13 @@ from bot.sentences.reply import Part, Reply, SiteText, foreign_sentence, interfa
 from bot.staff.calls import Call
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
-from bot.talk.dialogue import MOST_REMINDED, State, emergency, is_open_alarm, rest_of, way_out
+from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, rest_of, way_out
 from bot.talk.exams import Undecided, called, exam_of
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
 from bot.talk.naming import means_all, means_none, read_names
 from bot.talk.neighbours import Among, Neighbour
-from bot.talk.reactions import REPLIES, Reaction, Reactions
+from bot.talk.reaction import REPLIES, Reaction
+from bot.talk.reactions import Reactions
 from bot.talk.remarks import reply_to_remark
 from bot.text import MAX_CHARACTERS, sanitise, words
 
@@ -45,23 +46,13 @@ class Asking(Reactions):
             held = state.held_back or ""
             asks = question_like(held, state.language) != "no"
             state = replace(state, pending=held, ruled_out=True) if asks else state
-        reaction = told or self._reminded(state, text) or self._called(state, text, at) or self._noted(state, text)
+        reaction = told or self.reminded(state) or self._called(state, text, at) or self._noted(state, text)
         after = reaction.after
         if not after.pending:
             after = replace(after, pending=state.pending, ruled_out=state.ruled_out)
         if is_open_alarm(after):
             return replace(reaction, after=after)
         return replace(reaction, reply=asks_for_exam(reaction.reply, self._undecided), after=after)
-
-    def _reminded(self, state: State, text: str) -> Reaction | None:
-        """Say an open alarm again, at most twice in a row: nobody may be led away from it by another question."""
-        if not is_open_alarm(state) or state.reminded >= MOST_REMINDED:
-            return None
-        told, after = self._told_again(state), replace(state, reminded=state.reminded + 1)
-        if state.confirmed:
-            return Reaction(emergency(state), after)
-        parts = (*told.parts, interface(state.language, "is_emergency"))
-        return Reaction(replace(told, parts=parts, choices=way_out(state)), after)
 
     def _noted(self, state: State, text: str) -> Reaction:
         """React to what is no emergency: whatever is asked is kept until the exam is known."""
@@ -109,7 +100,8 @@ class Away(Reactions):
 
     def _react(self, state: State, text: str, at: datetime) -> Reaction:
         shortcut = self._shortcut(state, text, at) if text.strip().lower() != FORM_COMMAND else None
-        reaction = shortcut or self.in_emergency(state, text, at) or self._called(state, text, at)
+        reaction = shortcut or self.in_emergency(state, text, at) or self.reminded(state)
+        reaction = reaction or self._called(state, text, at)
         if reaction is not None and is_open_alarm(reaction.after):
             return reaction
         language = self.language_of(text, state.language) if reaction is None else reaction.reply.language
@@ -194,7 +186,7 @@ class Choosing(Conversation):
         state = self._standing.state
         call = self._desk.call(self._id) if self._desk is not None else None
         elsewhere = (call is not None and call.is_taken) or self._assistant.is_closed
-        held = is_open_alarm(state) and state.reminded < MOST_REMINDED
+        held = is_open_alarm(state) and not (state.unsure and state.reminded >= MOST_REMINDED)
         if not message.is_said or elsewhere or held:
             return None
         exam = self.undecided.named_in(text, state.language)

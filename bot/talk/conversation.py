@@ -37,10 +37,11 @@ from bot.sentences.spoken import spoken_file
 from bot.staff.calls import Call, Stir
 from bot.staff.desk import Desk
 from bot.talk.calling import whom_to_call
-from bot.talk.dialogue import State, check_after, offered, read_state, write_state
+from bot.talk.dialogue import State, check_after, offered, read_state, remembered, write_state
 from bot.talk.interviewing import Filled, Interviewer
 from bot.talk.messages import in_trouble, switches_to
-from bot.talk.reactions import Reaction, Reactions
+from bot.talk.reaction import Reaction
+from bot.talk.reactions import Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
 from bot.talk.teach_back import TeachBack
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
@@ -373,7 +374,9 @@ class Conversation:
         self._joins = None
         if self._interviewer is not None and change is not None:
             self._interviewer.stored(change)
-        self._standing = Standing(_after(message, reaction), self._standing.number + 1, reply.choices)
+        self._standing = Standing(
+            _after(message, self._standing.state, reaction), self._standing.number + 1, reply.choices
+        )
         return Taken(turn, reply)
 
     def _react(
@@ -489,7 +492,7 @@ class Conversation:
             turn_id=message.turn_id,
             said=sanitise(text).text,
             reply=write_reply(reply),
-            state=write_state(_after(message, reaction)),
+            state=write_state(_after(message, self._standing.state, reaction)),
             choice=message.choice,
         )
         decided = reaction.decided or self._talk(text, reaction.after.language)
@@ -535,8 +538,9 @@ def _offering(standing: Standing) -> Standing:
     return replace(standing, state=replace(standing.state, offered=True), choices=choices)
 
 
-def _after(message: Message, reaction: Reaction) -> State:
-    return replace(reaction.after, last_turn=message.turn_id) if reaction.decided else reaction.after
+def _after(message: Message, before: State, reaction: Reaction) -> State:
+    after = remembered(before, reaction.after)
+    return replace(after, last_turn=message.turn_id) if reaction.decided else after
 
 
 def _standing(assistant: Assistant, last: StoredTurn | None, opened: StoredConversation) -> Standing:

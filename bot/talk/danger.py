@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.assistant import Assistant
-from bot.talk.messages import CLOSED, all_beside_silence, chest_pressure, heavy_bleeding, short_reaction
-from bot.text import words
+from bot.languages.files import cached, joint
+from bot.talk.messages import (
+    CLOSED,
+    all_beside_silence,
+    calls_off,
+    calms,
+    chest_pressure,
+    heavy_bleeding,
+    short_reaction,
+)
+from bot.text import fold, words
 
+MOST_COMING_BACK = 14  # words of who says that what was called off is back
+MOST_ANSWERING = 3  # words of what may be an answer, or an assent, and turns to nothing else
+
+_COMING_BACK = ("surely_back", "back", "not_back")
 _FORGETTING = frozenset({"vergessen", "vergisst", "vergesslich", "forgot", "forgotten", "forget", "forgets"})
 
 
@@ -43,3 +57,39 @@ def red_flag_in(
     heard_in = (*pieces, (text, rules_only or parted), *hasty)
     found = ((assistant.red_flag(each, fallback=fallback, rules_only=only), each) for each, only in heard_in)
     return next((RedFlag(language, each) for language, each in found if language is not None), None)
+
+
+def is_back(text: str) -> bool:
+    """Say whether a message, shortly after an alarm was called off, tells that it is one all the same.
+
+    "jetzt wieder", "no wait, it hurts now": words that mean nothing of the kind at any other time.
+    """
+    said = fold(text)
+    if "?" in text or not 0 < len(said.split()) <= MOST_COMING_BACK:
+        return False
+    surely, back, calm = _coming_back()
+    if surely.search(said):
+        return True
+    return bool(back.search(said)) and not calm.search(said) and not calls_off(text) and not calms(text)
+
+
+def goes_on(text: str, *, asks: bool) -> bool:
+    """Say whether a message turns to something else: more than a word of assent, a number, or "I don't know"."""
+    return asks or (len(words(text)) > MOST_ANSWERING and short_reaction(text) is None)
+
+
+def asks_whom_to_call(text: str) -> bool:
+    """Say whether a message asks for a number to call: while an alarm is open, that is the emergency's."""
+    return bool(_calling().search(fold(text)))
+
+
+@cached
+def _coming_back() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    listed = joint("messages.yaml")["all_clear"]
+    surely, back, calm = (re.compile(rf"\b(?:{'|'.join(listed[name])})\b") for name in _COMING_BACK)
+    return surely, back, calm
+
+
+@cached
+def _calling() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(joint('messages.yaml')['all_clear']['calling'])})\b")

@@ -26,7 +26,7 @@ from bot.sentences.reply import (
     interface,
 )
 from bot.sentences.wording import NEUTRAL, Wording
-from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
+from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, declines_help, picks
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 Told = Literal["now", "today", "days", "appointment"]  # levels of complaints that are told how soon to ask whom
@@ -124,6 +124,8 @@ class State:
         pending: What was asked before it was known which exam the conversation is about, or what another one answers.
         ruled_out: Whether that raised an alarm, and the patient has called it off.
         elsewhere: The other exam, and its pair, whose answer is offered.
+        taken_back: What raised the alarm that was called off last, as long as it may come back; None for nothing.
+        heeded: How many messages since then were listened to for that.
     """
 
     language: str
@@ -149,11 +151,14 @@ class State:
     pending: str = ""
     ruled_out: bool = False
     elsewhere: tuple[str, ...] = ()
+    taken_back: str | None = None
+    heeded: int = 0
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
 CONFIRMING = 8
 MOST_OFFERED = 3  # pairs at once
+MOST_HEEDED = 5  # messages after an alarm was called off, in which it may come back
 
 
 def check_after(before: State, reply: Reply, after: State) -> Check:
@@ -172,6 +177,17 @@ def write_state(state: State) -> str:
 def is_open_alarm(state: State) -> bool:
     """Say whether an alarm is open that the patient has not called off."""
     return state.alarmed and state.held_back is not None
+
+
+def remembered(before: State, after: State) -> State:
+    """Return the state after a turn, which knows of an alarm that was called off shortly before."""
+    if is_open_alarm(after):
+        return replace(after, taken_back=None, heeded=0)
+    if is_open_alarm(before):
+        return replace(after, taken_back=before.held_back, heeded=0)
+    if before.taken_back is None or before.heeded + 1 >= MOST_HEEDED:
+        return replace(after, taken_back=None, heeded=0)
+    return replace(after, taken_back=before.taken_back, heeded=before.heeded + 1)
 
 
 def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
@@ -257,7 +273,7 @@ def says_no_emergency(state: State, text: str, wording: Wording = NEUTRAL) -> bo
         return False
     buttons = {_plain(each) for each in wording.ways_out}
     picked = state.held_back is not None and _plain(text) == "1"
-    return picked or _plain(text) in buttons or calls_off(text)
+    return picked or _plain(text) in buttons or (calls_off(text) and not declines_help(text))
 
 
 def says_emergency(state: State, text: str) -> bool:

@@ -357,6 +357,11 @@ def calms(text: str) -> bool:
     return len(said.split()) <= MOST_WORDS and bool(_taken_back().search(said))
 
 
+def declines_help(text: str) -> bool:
+    """Say whether a whole message is "no, thank you": said to an alarm, it may refuse help, and calls off nothing."""
+    return " ".join(words(text)) in _messages()["no"] and len(words(text)) > 1
+
+
 @cached
 def checking() -> dict[str, re.Pattern[str]]:
     """Return the forms of words by which explanations are checked (`bot.talk.quiz_words`), each by its name."""

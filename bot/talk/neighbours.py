@@ -32,7 +32,7 @@ from bot.talk.dialogue import State, chosen, is_open_alarm, rest_of
 from bot.talk.exams import button_key, called, exam_of, title
 from bot.talk.messages import ails, in_trouble
 from bot.talk.naming import Named, read_names
-from bot.talk.reactions import Reaction
+from bot.talk.reaction import Reaction
 from bot.talk.withholding import Decided
 from bot.text import words
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from bot.assistant import Assistant
@@ -17,11 +16,11 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.matching.remarks import BESIDE
 from bot.response import Response
-from bot.sentences.reply import Reply, SiteText, interface, reply_of
+from bot.sentences.reply import Reply, SiteText, foreign_sentence, interface, reply_of, shows_alarm
 from bot.staff.desk import Desk
 from bot.talk.calling import CALLS_STAFF, told_who_calls
-from bot.talk.context import SURELY_ALONE, announces, hear, respond_with_extract
-from bot.talk.danger import RedFlag, red_flag_in
+from bot.talk.context import announces, hear, respond_with_extract
+from bot.talk.danger import RedFlag, asks_whom_to_call, goes_on, is_back, red_flag_in
 from bot.talk.dialogue import (
     MOST_REMINDED,
     SIMPLE,
@@ -31,6 +30,7 @@ from bot.talk.dialogue import (
     chosen,
     emergency,
     explain_easier,
+    is_open_alarm,
     none_chosen,
     offered,
     rest_of,
@@ -62,6 +62,7 @@ from bot.talk.messages import (
     wants_interview,
     yes_or_no_in,
 )
+from bot.talk.reaction import REPLIES, YES, Reaction, calmed, fixed, joined
 from bot.talk.remarks import (
     decided_as,
     helps,
@@ -83,19 +84,6 @@ ONE_WORD_MARGIN, MARGIN = 9.0, 7.0
 
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")
-# A yes that stays one beside thanks, folded.
-YES = frozenset({"ja", "jo", "joa", "gern", "gerne", "yes", "yeah", "yep", "sure", "please", "bitte"})
-# What is said to reactions that ask nothing.
-REPLIES: Mapping[Kind, str] = {
-    "farewell": "goodbye",
-    "thanks": "thanks",
-    "refusal": "refusal",
-    "announcement": "all_right",
-    "waiting": "take_your_time",
-    "hesitation": "take_your_time",
-    "relief": "all_right",
-    "agreement": "all_right",
-}
 MOST_OF_SELF = 8  # words of who tells that they cannot telephone, and asks nothing else
 # What ends a question, in whatever letters.
 _ASKS_ANYWHERE = frozenset("?？؟")
@@ -103,25 +91,6 @@ _ASKS_ANYWHERE = frozenset("?？؟")
 _OF_ALARMS = frozenset({"notfall", "notruf", "fehlalarm", "alarm", "emergency", "urgent", "akut", "dringend"})
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
-
-
-@dataclass(frozen=True, slots=True)
-class Reaction:
-    """What the rules make of a message.
-
-    Attributes:
-        reply: What to show.
-        after: The state of the dialogue after it.
-        decided: The decision, if the message was a question or a pick.
-        flags: Whether the patient complains about the last answer.
-        calls_staff: Whether the patient asks for a person.
-    """
-
-    reply: Reply
-    after: State
-    decided: Decided | None = None
-    flags: bool = False
-    calls_staff: bool = False
 
 
 class Reactions:
@@ -145,6 +114,8 @@ class Reactions:
 
     def _react(self, state: State, text: str, at: datetime) -> Reaction:
         reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at) or self._called(state, text, at)
+        # No answer to the form, and nothing else, is heard while it is open whether this is an emergency.
+        reaction = reaction or self._held(state, text)
         if reaction is not None:
             return reaction
         who = self._interviewer
@@ -156,7 +127,7 @@ class Reactions:
     def begin_interview(self, state: State, at: datetime) -> Reaction:
         """Begin the interview, or go on with it."""
         if self._interviewer is None:
-            return _fixed(state, "interview_none")
+            return fixed(state, "interview_none")
         turn = self._interviewer.start(state.language, at=at)
         after = State(turn.session.language, last_pair=state.last_pair, last_turn=state.last_turn, simple=state.simple)
         return Reaction(reply_of(turn.said, self._interviewer.form), after)
@@ -197,7 +168,7 @@ class Reactions:
         rest, danger = rest_of(state, sent.language), self.danger_in(page)
         reaction = self._taken(who, page.end(), rest, at)
         if danger is None:
-            return reaction
+            return Reaction(self._told_again(state), state) if is_open_alarm(state) else reaction
         alarm = self._alarm(rest, danger[0], danger[1], may_be_none=False)
         # What was written is an answer already: called off, it must not be taken for another one.
         return replace(alarm, after=replace(alarm.after, held_back=""))
@@ -215,27 +186,30 @@ class Reactions:
         command = text.strip().lower()
         asking = self._interviewer is not None and self._interviewer.is_asking
         if not sanitise(text).text:
-            return None if asking and not state.alarmed else _fixed(state, "empty", "emergency_notice")
+            if asking and not state.alarmed:
+                return None
+            return self.then_question(fixed(state, "empty", "emergency_notice"), at)
         if command in ("/help", "/hilfe", "/?"):
-            return self.then_question(_fixed(state, "help"), at)
+            return self.then_question(fixed(state, "help"), at)
         if command in ("/easy", "/einfach"):
             return self.then_question(Reaction(self._easier(state), state), at)
         if command.split()[0] in ("/flag", "/melden"):
             flags = state.last_turn is not None
-            noted = replace(_fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
+            noted = replace(fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
             return self.then_question(noted, at)
         if command in CALLS_STAFF:
             return self.then_question(self.call_staff(state, at), at)
         if (language := switches_to(text)) is not None:
             return self._switched(state, language, at)
-        return self.begin_interview(state, at) if command == "/interview" else None
+        begins = command == "/interview" and not is_open_alarm(state)
+        return self.begin_interview(state, at) if begins else None
 
     def _switched(self, state: State, language: str, at: datetime) -> Reaction | None:
         """Go on in another language, with what is open in it, or with the offer of the last answer in it."""
         if language not in self._assistant.languages:
             return None
         after, said = replace(state, language=language, choices=()), interface(language, "language_switched")
-        if state.alarmed and state.held_back is not None:
+        if is_open_alarm(state):
             return Reaction(Reply(language, (said, interface(language, "is_emergency")), way_out(after)), after)
         who = self._interviewer
         if who is not None and who.session is not None:
@@ -258,24 +232,27 @@ class Reactions:
     def _called(self, state: State, text: str, at: datetime) -> Reaction | None:
         """Call somebody for who asks for a person in words, where staff read calls; an emergency is one first."""
         tells = "?" not in text and len(words(text)) <= MOST_OF_SELF and self._interviewer is None
+        tells = tells and not is_open_alarm(state)
         writes = tells and cannot_telephone(text)
         if self._desk is None or not (wants_person(text) or writes) or self._raises(text, state.language, False):
             return None
         rest = replace(state, language=self.language_of(text, state.language))
         if not wants_person(text):
-            return _fixed(rest, "staff_writes")
+            return fixed(rest, "staff_writes")
         return self.then_question(self.call_staff(rest, at), at)
 
     def in_emergency(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm, or raises one; None for anything else."""
         if says_no_emergency(state, text, self._assistant.wording) or self._calms(state, text):
-            return _fixed(after_alarm(state), *calming(state))
+            return fixed(after_alarm(state), *calming(state))
         told = self._to_alarm(state, text, at)
         urgent = red_flag_in(self._assistant, text, state.language) if told is None else None
         return self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False) if urgent else told
 
     def _to_alarm(self, state: State, text: str, at: datetime) -> Reaction | None:
-        """React to what is said to an open alarm: yes, no, or the same again; None when it is something else."""
+        """React to what is said to an open alarm, or one just called off; None for all else."""
+        if state.taken_back is not None and is_back(text) and not self._raises(text, state.language, True):
+            return self._raised_again(state, text)
         if says_emergency(state, text) and not calms(text):
             told = None if state.confirmed else replace(self._pick(state, text, None), decision="urgent")
             return Reaction(emergency(state), replace(state, confirmed=True), told)
@@ -290,10 +267,35 @@ class Reactions:
 
     def _told_again(self, state: State) -> Reply:
         """Return what was said to the open alarm, be it that the rules, or words in haste, raised it."""
-        held = state.held_back or ""
+        if state.confirmed or not state.held_back:  # what was written on a page of the form is not kept
+            return emergency(state)
+        reply = self._raised(state, state.held_back).reply
+        return reply if shows_alarm(reply) else emergency(state)
+
+    def reminded(self, state: State) -> Reaction | None:
+        """Say an open alarm again, whatever was said; one that was not sure at most twice in a row."""
+        if not is_open_alarm(state) or (state.unsure and state.reminded >= MOST_REMINDED):
+            return None
+        reply = self._told_again(state)
+        parts = reply.parts if state.confirmed else (*reply.parts, interface(reply.language, "is_emergency"))
+        return Reaction(
+            replace(reply, parts=parts, choices=way_out(state)), replace(state, reminded=state.reminded + 1)
+        )
+
+    def _raised(self, state: State, held: str) -> Reaction:
+        """Return what words that raised an alarm before come to."""
         urgent = red_flag_in(self._assistant, held, state.language)
         rest = rest_of(state, state.language)
-        return (self._alarm(rest, held, urgent, may_be_none=False) if urgent else self._answer(state, held)).reply
+        return self._alarm(rest, held, urgent, may_be_none=False) if urgent else self._answer(state, held)
+
+    def _raised_again(self, state: State, text: str) -> Reaction:
+        """Raise the alarm that was called off shortly before: the patient says that it is back."""
+        held = state.taken_back or ""
+        told = self._raised(state, held)
+        told = told if is_open_alarm(told.after) else replace(told, after=rest_of(state, state.language))
+        after = replace(told.after, alarmed=True, held_back=held)
+        reply = told.reply if shows_alarm(told.reply) else emergency(after)
+        return Reaction(reply, after, replace(self._pick(state, text, None), decision="urgent"))
 
     def _calms(self, state: State, text: str) -> bool:
         """Say whether words take the open alarm back and raise none by rule themselves."""
@@ -307,10 +309,10 @@ class Reactions:
         rest = after_alarm(state)
         if question_like(held, state.language) == "no":
             *before, last = calming(state)
-            return _fixed(rest, *before, *(("go_on",) if last == "calmed" else (last, "ask_away")))
+            return fixed(rest, *before, *(("go_on",) if last == "calmed" else (last, "ask_away")))
         response = self._assistant.answer(held, self.language_of(held, state.language), ignore_flags=True)
         reaction = self._respond(rest, response)
-        return _calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
+        return calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
 
     def _back_to_interview(self, who: Interviewer, session: Session, state: State, at: datetime) -> Reaction:
         rest, held = after_alarm(state), state.held_back or ""
@@ -318,30 +320,30 @@ class Reactions:
         turn = who.interview(at).called_off(session, held)
         if turn.aside == "no":
             who.take(turn)
-            reply = _joined(calm, reply_of(turn.said, who.form))
+            reply = joined(calm, reply_of(turn.said, who.form))
             return Reaction(reply, replace(rest, language=session.language))
         reaction = self._aside(who, turn, rest, held, at, ignore_flags=True)
-        return _calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
+        return calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
 
     def _question(self, state: State, text: str) -> Reaction:
         """React to a message that is not about the interview."""
         talk = small_talk(text)
         if talk is not None:
-            return _fixed(state, *(("help", "emergency_notice") if talk == "help" else (talk,)))
+            return fixed(state, *(("help", "emergency_notice") if talk == "help" else (talk,)))
         if wants_easier(state, text):
             again = state.simple == "wished"  # whoever asks for it twice gets it first from then on
             return Reaction(self._easier(state), replace(state, simple="asked" if again else state.simple or "wished"))
         if state.simple in SIMPLE and asks_for_whole(text):
-            return _fixed(replace(state, simple="off"), "simple_off")
+            return fixed(replace(state, simple="off"), "simple_off")
         if (picked := self._picked(state, text)) is not None:
             return picked
         if (reply := nothing_asked(text)) is not None:
-            return _fixed(state, reply)
+            return fixed(state, reply)
         urgent = red_flag_in(self._assistant, text, state.language, rules_only=True)
         if urgent is not None:  # in whatever language
             return self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False)
         if calls_off(text):
-            return _fixed(rest_of(state, state.language), "all_right")  # no alarm is open any more
+            return fixed(rest_of(state, state.language), "all_right")  # no alarm is open any more
         told = self._talk(state, text) or self._asked(state, text)
         unread = told.decided is not None and told.decided.decision in ("declined", "clarify", "talk")
         if state.simple == "asked" and unread and wants_simple(text, state.language):
@@ -353,40 +355,53 @@ class Reactions:
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
-        if (again := self._alarmed_again(state, text)) is not None:
-            return again
         heard = hear(self._assistant, state, text, self.language_of(text, state.language))
         decided = decided_as(heard.response, heard.reply) if heard.response is not None else None
         return Reaction(heard.reply, heard.after, decided)
 
-    def _alarmed_again(self, state: State, text: str) -> Reaction | None:
-        """Say an open alarm again where words lean on it; after a question of its own ask whether it is one."""
-        if not state.alarmed or state.reminded >= MOST_REMINDED:
+    def _held(self, state: State, text: str) -> Reaction | None:
+        """React to whatever else is said while an alarm is open: it stays open, and is said again.
+
+        What is asked is answered below. An alarm that was not sure ends when the patient goes on, as its text says.
+        """
+        if not is_open_alarm(state):
             return None
         if help_comes(text):
             return Reaction(Reply(state.language, (interface(state.language, "help_coming"),), way_out(state)), state)
+        calm = short_reaction(text) in CLOSED or text.strip().isdigit()
+        urgent = red_flag_in(self._assistant, text, state.language, rules_only=calm)
+        if urgent is not None:
+            raised = self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False)
+            if state.unsure or raised.after.harm or not raised.after.unsure:  # what is unsure weakens nothing
+                return raised
         language = self.language_of(text, state.language)
         response = self._assistant.answer(text, language)
-        alone = response.decision == "answered" and self._assistant.context(language).stands_alone(text) >= SURELY_ALONE
-        if response.decision == "urgent" or response.fixed is not None or state.held_back is None:
+        asks = question_like(text, language) != "no"
+        if state.unsure and not state.confirmed and goes_on(text, asks=asks) and response.decision != "urgent":
+            return self._going_on(state, response)
+        reply = self._told_again(state)
+        if response.fixed is not None:  # first what the patient understands
+            foreign = foreign_sentence(response.fixed.language, response.fixed.key)
+            return Reaction(replace(reply, parts=(foreign, *reply.parts)), state)
+        shown = response.decision == "answered" or settles(response)
+        if state.confirmed or not shown or not asks or language != reply.language or asks_whom_to_call(text):
+            return Reaction(reply, state)
+        told = self._respond(rest_of(state, language), response)
+        whole = response.decision == "answered"
+        below = [part for part in told.reply.parts if whole or isinstance(part, SiteText)]  # no kind words
+        last = (interface(language, "is_emergency"),) if whole else ()
+        reply = replace(reply, parts=(*reply.parts, *below, *last))
+        return replace(told, reply=reply, after=replace(state, last_pair=told.after.last_pair))
+
+    def _going_on(self, state: State, response: Response) -> Reaction | None:
+        """Answer who goes on after an alarm that was not sure, and ask once whether it is one."""
+        told = self._respond(rest_of(state, response.lang), response)
+        if state.reminded >= MOST_REMINDED or told.reply.choices or response.fixed is not None:
             return None
-        after = replace(state, reminded=MOST_REMINDED if state.unsure else state.reminded + 1)
-        if (alone or state.unsure) and not state.confirmed:
-            told = self._respond(rest_of(state, language), response)
-            if told.reply.choices:
-                return None
-            said = told.reply.language
-            after = replace(after, language=said, last_pair=told.after.last_pair)
-            parts = (*told.reply.parts, interface(said, "is_emergency"))
-            return replace(told, reply=Reply(said, parts, way_out(after)), after=after)
-        reply = emergency(state) if state.confirmed else self._told_again(state)
-        answered = response.decision == "answered"
-        if not state.confirmed and language == reply.language and (answered or settles(response)):
-            told = self._respond(rest_of(state, language), response)
-            below = [part for part in told.reply.parts if answered or isinstance(part, SiteText)]  # no kind words
-            reply = replace(reply, parts=(*reply.parts, *below))
-            return replace(told, reply=reply, after=replace(after, last_pair=told.after.last_pair))
-        return Reaction(reply, after)
+        said = told.reply.language
+        after = replace(state, reminded=MOST_REMINDED, language=said, last_pair=told.after.last_pair)
+        parts = (*told.reply.parts, interface(said, "is_emergency"))
+        return replace(told, reply=Reply(said, parts, way_out(after)), after=after)
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
@@ -401,7 +416,7 @@ class Reactions:
 
     def _reacted(self, state: State, kind: Kind) -> Reaction:
         rest, met = rest_of(state, state.language), kind in ("cancelling", "refusal")
-        return Reaction(*meet(self._assistant, rest, kind, (), state.said)) if met else _fixed(rest, REPLIES[kind])
+        return Reaction(*meet(self._assistant, rest, kind, (), state.said)) if met else fixed(rest, REPLIES[kind])
 
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
         return red_flag_in(self._assistant, text, fallback, rules_only=rules_only) is not None
@@ -465,7 +480,7 @@ class Reactions:
             return None
         if agreed:
             return self.begin_interview(state, at)
-        return _fixed(replace(state, offered=False), "interview_declined")
+        return fixed(replace(state, offered=False), "interview_declined")
 
     def _amended(self, state: State, text: str, at: datetime) -> Reaction | None:
         """Take the correction of an answer that was agreed to before; None when the turn is something else."""
@@ -487,10 +502,6 @@ class Reactions:
         urgent = red_flag_in(self._assistant, text, session.language, rules_only=True)
         if urgent is not None and small_talk(text) != "help" and not (literal and text.strip().isdigit()):  # a weight
             return self._alarm(rest, text, urgent, may_be_none=literal)
-        goes_on = literal or read_command(text, language=session.language) is not None
-        again = None if goes_on else self._alarmed_again(state, text)
-        if again is not None:  # no answer to the form may be heard while it is open whether this is an emergency
-            return again
         picked = self._picked(state, text) or self._waved_aside(state, text)
         if picked is not None:
             return self.then_question(picked, at)
@@ -509,7 +520,7 @@ class Reactions:
         if not understood and calls_off(text) and not (wants_words and _OF_ALARMS.isdisjoint(words(text))):
             return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
-            said = self._reacted(state, kind) if kind == "cancelling" else _fixed(rest, REPLIES[kind])
+            said = self._reacted(state, kind) if kind == "cancelling" else fixed(rest, REPLIES[kind])
             return self.then_question(said, at)
         # Where any words are an answer, what is no question is one in any language: nothing a patient says is lost.
         answers = understood or literal or (wants_words and _ASKS_ANYWHERE.isdisjoint(text))
@@ -556,7 +567,7 @@ class Reactions:
         talk = small_talk(text)
         if talk in ("greeting", "thanks"):
             thanked = Reply(language, (interface(language, talk),))
-            return Reaction(_joined(thanked, reply_of(turn.said, who.form)), rest)
+            return Reaction(joined(thanked, reply_of(turn.said, who.form)), rest)
         response = self._assistant.answer(text, self.language_of(text, language), ignore_flags=ignore_flags)
         if helps(response, text):
             reaction = self._respond(rest, response)
@@ -573,7 +584,7 @@ class Reactions:
     def then_question(self, reaction: Reaction, at: datetime) -> Reaction:
         """Put what is open after a reply: whether it is an emergency, else the question of the interview."""
         who, reply, state = self._interviewer, reaction.reply, reaction.after
-        if state.alarmed and state.held_back is not None and not reply.choices:
+        if is_open_alarm(state) and not reply.choices:
             # An answer to the form might be taken for one about the emergency, and the way out would be gone.
             parts = (*reply.parts, interface(state.language, "is_emergency"))
             return replace(reaction, reply=Reply(reply.language, parts, way_out(state)))
@@ -582,19 +593,4 @@ class Reactions:
         if who.session.language != reply.language:
             who.speak(reply.language)  # the patient has gone on in another language
         question = reply_of(who.interview(at).again(who.session).said, who.form)
-        return replace(reaction, reply=_joined(reply, question))
-
-
-def _fixed(state: State, *keys: str) -> Reaction:
-    return Reaction(Reply(state.language, tuple(interface(state.language, key) for key in keys)), state)
-
-
-def _calmed(state: State, reaction: Reaction) -> Reaction:
-    """Return a reaction that begins with it, as short as it may be before an answer."""
-    keys, language = [key for key in calming(state) if key != "calmed"], reaction.reply.language
-    calm = Reply(language, tuple(interface(language, key) for key in keys))
-    return replace(reaction, reply=_joined(calm, reaction.reply))
-
-
-def _joined(reply: Reply, question: Reply) -> Reply:
-    return Reply(question.language, (*reply.parts, *question.parts), question.choices)
+        return replace(reaction, reply=joined(reply, question))

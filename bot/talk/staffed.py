@@ -11,7 +11,8 @@ from bot.talk.calling import CALLS_STAFF, asks_who_is_there, how_it_stands
 from bot.talk.dialogue import State, known, way_out
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import switches_to
-from bot.talk.reactions import Reaction, Reactions
+from bot.talk.reaction import Reaction
+from bot.talk.reactions import Reactions
 
 SAVED = ("form_saved", "form_more")
 

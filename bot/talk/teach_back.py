@@ -31,7 +31,7 @@ from bot.talk.quiz_words import (
     signs_are_kind,
     skips_check,
 )
-from bot.talk.reactions import YES, Reaction
+from bot.talk.reaction import YES, Reaction
 from bot.talk.remarks import with_contact
 from bot.text import words
 
