@@ -1,11 +1,13 @@
 """Conversations about one of several exams: the others' answers are offered, and who is wrong here gets out of it.
 
-What another exam answers, and this one does not or with much less certainty, is offered, and shown on demand under its
-name.
+What another exam answers, and this one does not or with much less certainty, is offered to who names that exam or what
+points to it, and shown on demand under its name. Without that never: metal is safe in the one, and dangerous in the
+other. Where it is only pointed to ("breast"), neither where this exam has a pair of the same id, nor what the other one
+keeps to who names it (`only_named` in its `exam.yaml`). Not beside emergencies and complaints, nor while the interview
+asks.
 
-Not beside emergencies and complaints, nor while the interview asks; and not where this exam has a pair of the same id:
-both may say something else of it. Who names the other exam ("with a pacemaker into the tube?") is not answered with
-what this one says of the same matter: that may be the opposite. There the other exam's pair is offered in its place.
+Who names the other exam ("with a pacemaker into the tube?") is not answered with what this one says of the same matter:
+that may be the opposite. There the other exam's pair is offered in its place.
 
 Who says that it is another exam may choose that one: the turn that does makes the conversation one about it. Not where
 questions of the form have begun, which are that exam's, nor where an invitation named the exam: these are told to
@@ -14,7 +16,7 @@ begin anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -38,8 +40,9 @@ from bot.text import words
 
 SENTENCES = ("exam_offer", "exam_show", "exam_from")
 ANEW = ("exam_invited", "exam_new_chat")  # what sends to a conversation of its own
-# By how much likelier another exam's pair must be than what this exam finds, where no exam is named: the least tenth at
-# which fewer than 1 % of the calibration questions of an exam get an offer of the other (docs/accuracy.md).
+# By how much likelier another exam's pair must be than what this exam finds, where it is only pointed to: the least tenth at
+# which fewer than 1 % of the calibration questions of an exam would get an offer of the other by the margin alone
+# (docs/accuracy.md).
 AHEAD = 0.3
 PICKED = 1.0  # the probability of what the patient chose
 # How replies begin that answer nothing, and send nobody to a doctor this day.
@@ -272,30 +275,39 @@ def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
 
 def _meant_elsewhere(own: Neighbour, decided: Decided, question: str, language: str) -> tuple[str, str] | None:
     """Return the exam and its pair that a question is about rather than about anything of this exam."""
-    said = own.named_in(question).meant
+    read = own.named_in(question)
+    said = read.meant
     named = tuple(exam for exam in said if exam in own.others) if exam_of(own) not in said else ()
-    if (said or decided.decision == "talk") and not named:
+    if not named:  # metal, or feeding a baby, is safe in the one exam and dangerous in the other
         return None
-    for exam in named:  # what this exam says of the same matter may be the opposite
+    firmly = not read.hinted  # "breast implants" is asked of an MRI, too
+    for exam in named if firmly else ():  # what this exam says of the same matter may be the opposite
         if decided.decision == "answered" and decided.pair_id in _answers(own.others[exam], language):
             return exam, decided.pair_id or ""
-    least = decided.score + (0.0 if named else AHEAD)
+    least = decided.score + (0.0 if firmly else AHEAD)
     if least >= 1:
         return None
     best: tuple[float, str, str] | None = None
     for exam, other in own.others.items():
-        if language not in other.languages or other.is_closed or (named and exam not in named):
+        if language not in other.languages or other.is_closed or exam not in named:
             continue
         response = other.answer(question, language)
         pair_id = response.pair_id if response.decision == "answered" and not response.also else None
-        if pair_id is None and named and response.decision == "clarify":
+        if pair_id is None and firmly and response.decision == "clarify":
             pair_id = response.choices[0]
-        is_own = pair_id in own.catalog(language).by_id and not named
-        if pair_id is None or is_own or response.level is not None or response.score < least:
+        if pair_id is None or response.level is not None or response.score < least:
+            continue
+        if not firmly and (pair_id in own.catalog(language).by_id or pair_id in _only_named(other)):
             continue
         if best is None or response.score > best[0]:
             best = (response.score, exam, pair_id)
     return best[1:] if best is not None else None
+
+
+def _only_named(other: Assistant) -> Sequence[str]:
+    """Return the pairs of an exam that are offered only where it is named."""
+    exam = other.wording.exam
+    return exam.only_named if exam is not None else ()
 
 
 def _offer(own: Neighbour, reaction: Reaction, decided: Decided, meant: tuple[str, str]) -> Reaction:

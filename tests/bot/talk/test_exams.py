@@ -408,24 +408,34 @@ def test_nothing_of_any_exam_can_be_shown_while_it_is_not_known(reception: Recep
 OFFER = "Dazu finde ich etwas bei „MRT“. Möchten Sie die Antwort aus „MRT“ sehen?"
 SHOW = "Antwort aus „MRT“ zeigen"
 LOUD = "Bekomme ich Ohrstöpsel gegen Lärm?"
+LOUD_THERE = "Bekomme ich Ohrstöpsel gegen Lärm in der Röhre?"
+LOUD_ANSWER = f"MRT: {LOUD}"
 
 
 def test_what_only_another_exam_answers_is_offered_and_shown_under_its_name(reception: Reception) -> None:
     chat = begin(reception, "mammo")
 
-    offered = chat.say(LOUD)
+    offered = chat.say(LOUD_THERE)
     assert (texts(offered), choices(offered)) == ([OFFER], [SHOW, SENTENCES["de"]["no"]])
     shown = chat.say(choice=1)
-    assert texts(shown)[:2] == ["Die Antwort aus „MRT“:", f"MRT: {LOUD}"]
-    assert [part for part in shown.parts if isinstance(part, OtherExam)] == [
-        OtherExam("mri", "own-mri", f"MRT: {LOUD}")
-    ]
+    assert texts(shown)[:2] == ["Die Antwort aus „MRT“:", LOUD_ANSWER]
+    assert [part for part in shown.parts if isinstance(part, OtherExam)] == [OtherExam("mri", "own-mri", LOUD_ANSWER)]
     turn = reception.records.last_turn(chat.opened.id)
     assert turn is not None
-    assert (turn.decision, turn.pair_id, turn.catalog, turn.question) == ("answered", "own-mri", "mri@1", LOUD)
+    assert (turn.decision, turn.pair_id, turn.catalog, turn.question) == ("answered", "own-mri", "mri@1", LOUD_THERE)
     assert chat.exam == "mammo"
     assert [taken.reply for taken in reception.transcript(chat.opened.id)] == [offered, shown]
     assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
+
+
+def test_without_a_name_or_a_hint_nothing_of_another_exam_is_offered(reception: Reception) -> None:
+    for exam, said in (("mammo", LOUD), ("mammo", "laut?"), ("mri", "Muss ich mich oben ausziehen?")):
+        assert not any(text.startswith("Dazu finde ich") for text in texts(begin(reception, exam).say(said)))
+    # A hint does for what is answered alike anywhere, and not for what is kept to who names the exam.
+    hinted = begin(reception, "mri").say("Muss ich mich an der Brust oben ausziehen?")
+    assert not any(text.startswith("Dazu finde ich") for text in texts(hinted))
+    named = begin(reception, "mri").say("Muss ich mich oben ausziehen bei der Mammo?")
+    assert texts(named)[0].startswith("Dazu finde ich etwas bei „Mammographie“")
 
 
 @pytest.mark.parametrize("said", ["was kostet die röhre?", "was kostet der kernspin?"])
@@ -442,27 +452,27 @@ def test_who_names_the_other_exam_is_not_told_what_this_one_says_of_the_matter(r
 @pytest.mark.parametrize(("said", "shows"), [("ja", True), ("nein", False), ("kosten?", False)])
 def test_the_offer_can_be_answered_in_words(reception: Reception, said: str, shows: bool) -> None:
     chat = begin(reception, "mammo")
-    chat.say(LOUD)
+    chat.say(LOUD_THERE)
 
-    assert (f"MRT: {LOUD}" in texts(chat.say(said))) is shows
+    assert (LOUD_ANSWER in texts(chat.say(said))) is shows
     # It is over then.
-    assert f"MRT: {LOUD}" not in texts(chat.say("ja"))
+    assert LOUD_ANSWER not in texts(chat.say("ja"))
 
 
 def test_no_offer_where_this_exam_answers_or_somebody_is_in_danger(reception: Reception) -> None:
     chat = begin(reception, "mri")
 
-    assert texts(chat.say(LOUD))[0] == f"MRT: {LOUD}"
-    for said in (BREATHLESS, LOUD):  # an alarm is open
+    assert texts(chat.say(LOUD))[0] == LOUD_ANSWER
+    for said in (BREATHLESS, LOUD_THERE):  # an alarm is open
         assert not any(text.startswith("Dazu finde ich") for text in texts(begin(reception, "mri").say(said)))
     chat = begin(reception, "mammo")
     chat.say(BREATHLESS)
-    assert OFFER not in texts(chat.say(LOUD))
+    assert OFFER not in texts(chat.say(LOUD_THERE))
 
 
 def test_an_answer_of_another_exam_goes_with_that_exam(both: dict[str, Assistant], records: SqlRecords) -> None:
     chat = begin(service(both, records), "mammo")
-    chat.say(LOUD)
+    chat.say(LOUD_THERE)
     chat.say(choice=1)
 
     alone = service({"mammo": both["mammo"]}, records)
