@@ -41,4 +41,4 @@ def shown_texts(reply: Reply) -> Iterator[ShownText]:
         if isinstance(part, Content):
             yield ShownText(part.pair_id, part.field, reply.language, part.text)
         elif isinstance(part, OtherExam):
-            yield ShownText(part.pair_id, "answer", reply.language, part.text)
+            yield ShownText(part.pair_id, part.field, reply.language, part.text)

@@ -124,6 +124,7 @@ class State:
         pending: What was asked before it was known which exam the conversation is about, or what another one answers.
         ruled_out: Whether that raised an alarm, and the patient has called it off.
         elsewhere: The other exam, and its pair, whose answer is offered.
+        beside: The other exam, and its pair, whose answer was shown last, and what was asked then; `last_pair` is None.
     """
 
     language: str
@@ -149,6 +150,7 @@ class State:
     pending: str = ""
     ruled_out: bool = False
     elsewhere: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -188,7 +190,7 @@ def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
         stored = json.loads(text)
         check = stored.get("check", {})
         check = Check(**{**check, "offered": tuple(check.get("offered", ()))})
-        tuples = {"choices": tuple(stored["choices"]), "elsewhere": tuple(stored.get("elsewhere", ()))}
+        tuples = {name: tuple(stored.get(name, ())) for name in ("choices", "elsewhere", "beside")}
         state = State(**{**stored, **tuples, "check": check})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadData("The stored state of a conversation cannot be read.") from error
@@ -389,6 +391,7 @@ def known(state: State) -> State:
         folded=state.folded,
         simple=state.simple,
         check=state.check,
+        beside=state.beside,
     )
 
 
@@ -412,7 +415,8 @@ def after_alarm(state: State) -> State:
 def respond(state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()) -> tuple[Reply, State]:
     """Reply to a question that was decided on; `before` stands in front of an answer."""
     language = response.lang
-    state = State(language, last_pair=state.last_pair, last_question=state.last_question, simple=state.simple)
+    kept = State(language, last_pair=state.last_pair, last_question=state.last_question, simple=state.simple)
+    state = replace(kept, beside=state.beside)
     if response.decision == "urgent":
         return _urgent(state, response)
     if response.fixed is not None:

@@ -23,6 +23,7 @@ from functools import lru_cache, partial
 from typing import Self
 
 from bot.assistant import Assistant
+from bot.catalog.catalog import Pair
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
@@ -30,18 +31,19 @@ from bot.sentences.reply import Interface, Reply, SiteText, interface, of_other_
 from bot.sentences.wording import Wording
 from bot.staff.calls import Call
 from bot.talk.conversation import Conversation, Message, Taken
-from bot.talk.dialogue import State, chosen, is_open_alarm, rest_of
+from bot.talk.dialogue import State, chosen, is_open_alarm, known, rest_of
 from bot.talk.exams import button_key, called, exam_of, title
+from bot.talk.following import follow
 from bot.talk.messages import ails, in_trouble
 from bot.talk.naming import Named, read_names
 from bot.talk.reactions import Reaction
 from bot.talk.withholding import Decided
 from bot.text import words
 
-SENTENCES = ("exam_offer", "exam_show", "exam_from")
+SENTENCES = ("exam_offer", "exam_show", "exam_from", "exam_was")
 ANEW = ("exam_invited", "exam_new_chat")  # what sends to a conversation of its own
-# By how much likelier another exam's pair must be than what this exam finds, where it is only pointed to: the least tenth at
-# which fewer than 1 % of the calibration questions of an exam would get an offer of the other by the margin alone
+# By how much likelier another exam's pair must be than what this exam finds, where it is only pointed to: the least tenth
+# at which fewer than 1 % of the calibration questions of an exam would get an offer of the other by the margin alone
 # (docs/accuracy.md).
 AHEAD = 0.3
 PICKED = 1.0  # the probability of what the patient chose
@@ -55,9 +57,9 @@ class Neighbour(Assistant):
     def __init__(self, own: Assistant, others: tuple[Assistant, ...]) -> None:
         self.__dict__.update(own.__dict__)  # it shares all that was opened and trained
         self.others: Mapping[str, Assistant] = {exam_of(each): each for each in others}
-        answers: dict[str, Callable[[str], Mapping[str, str]]]
-        answers = {name: partial(_answers, each) for name, each in self.others.items()}
-        self._house = replace(self._house, wording=_naming(self._house.wording, self.others), others=answers)
+        pairs: dict[str, Callable[[str], Mapping[str, Pair]]]
+        pairs = {name: partial(_pairs, each) for name, each in self.others.items()}
+        self._house = replace(self._house, wording=_naming(self._house.wording, self.others), others=pairs)
 
     def sentence(self, key: str, exam: str, language: str) -> Interface:
         """Return a sentence that names another exam."""
@@ -99,12 +101,12 @@ def _naming(wording: Wording, others: Mapping[str, Assistant]) -> Wording:
     return replace(wording, sentences=found)
 
 
-def _answers(other: Assistant, language: str) -> Mapping[str, str]:
-    """Return the answers of an exam that may be shown now, by pair."""
+def _pairs(other: Assistant, language: str) -> Mapping[str, Pair]:
+    """Return the pairs of an exam that may be shown now, by id."""
     if language not in other.languages or other.is_closed:
         return {}
     catalog = other.catalog(language)
-    return {pair_id: catalog.by_id[pair_id].answer for pair_id in other.shown(language)}
+    return {pair_id: catalog.by_id[pair_id] for pair_id in other.shown(language)}
 
 
 class Among(Conversation):
@@ -149,10 +151,40 @@ class Among(Conversation):
             return told, text
         if message.choice is None and (told := self._elsewhere(own, message, state, text, at)) is not None:
             return told, text
+        if message.choice is None and (told := self._followed(own, state, text, at)) is not None:
+            return told, text
         reaction, kept = super()._react(message, text, state, call, at)
+        reaction = _back(own, state, reaction)
         if not self._is_interviewing and not state.alarmed and state.complaint is None:
             return _offering(own, reaction), kept
         return reaction, kept
+
+    def _followed(self, own: Neighbour, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to what is said of another exam's answer, shown last; None where this exam has to react to it."""
+        if not state.beside or state.last_pair is not None or self._is_interviewing or state.alarmed:
+            return None
+        (exam, pair_id, asked), language = state.beside, self._reactions.language_of(text, state.language)
+        other, named = own.others.get(exam), own.named_in(text)
+        if other is None or pair_id not in _pairs(other, language) or (named.meant and not named.hinted):
+            return None
+        if self._reactions.in_emergency(state, text, at) is not None:
+            return None
+        told = follow(own, other, state, text, language)
+        if told is None:
+            return None
+        shown, response = told.shows, told.response
+        if shown is not None and shown not in _pairs(other, language):
+            return Reaction(Reply(language, (interface(language, "withheld"),)), state)
+        first = (own.sentence("exam_from", exam, language),) if shown is not None else ()
+        after = replace(state, language=language, complaint=None)
+        if told.simple:
+            after = replace(after, simple="asked" if state.simple == "wished" else state.simple or "wished")
+        if response is None or shown is None:
+            return Reaction(Reply(language, (*first, *told.parts)), after)
+        ref = other.catalog(language).ref
+        decided = Decided(language, response.question, "answered", shown, response.score, ref)
+        asked = asked if shown == pair_id else response.question
+        return Reaction(Reply(language, (*first, *told.parts)), _beside(after, exam, shown, asked), decided)
 
     def _elsewhere(self, own: Neighbour, message: Message, state: State, text: str, at: datetime) -> Reaction | None:
         """React to who says that it is another exam; None for everything else, an emergency above all."""
@@ -242,13 +274,30 @@ def _taken(own: Neighbour, state: State, text: str, offered: tuple[str, ...], as
         return None
     if not pressed and agreed is False:
         return Reaction(Reply(language, (interface(language, "all_right"),)), state)
-    answer = of_other_exam(exam, pair_id, _answers(other, language))
+    answer = of_other_exam(exam, pair_id, _pairs(other, language))
     if answer is None:  # it was withdrawn meanwhile
         return Reaction(Reply(language, (interface(language, "withheld"),)), state)
     parts = (own.sentence("exam_from", exam, language), answer)
     label = (interface(language, "sample_label"),) if other.sample else ()
     decided = Decided(language, asked or text, "answered", pair_id, 1.0, other.catalog(language).ref)
-    return Reaction(Reply(language, (*parts, *label)), state, decided)
+    return Reaction(Reply(language, (*parts, *label)), _beside(state, exam, pair_id, asked or text), decided)
+
+
+def _beside(state: State, exam: str, pair_id: str, asked: str) -> State:
+    """Return what is known after another exam's answer: what was shown of this one before is not the last any more."""
+    after = replace(known(state), last_pair=None, last_question=None, folded=False, beside=(exam, pair_id, asked))
+    return replace(after, check=replace(state.check, step=None, option=None), writes=state.writes)
+
+
+def _back(own: Neighbour, before: State, reaction: Reaction) -> Reaction:
+    """Return a reaction that says first that the answer before was another exam's, where this one is answered from."""
+    decided, reply = reaction.decided, reaction.reply
+    shown = before.beside[0] if before.beside and before.last_pair is None else ""
+    answers = decided is not None and decided.decision in ("answered", "clarify")
+    if not answers or shown not in own.others or is_open_alarm(reaction.after) or reaction.after.complaint is not None:
+        return reaction
+    told = own.sentence("exam_was", shown, reply.language)
+    return replace(reaction, reply=replace(reply, parts=(told, *reply.parts)))
 
 
 def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
@@ -282,7 +331,7 @@ def _meant_elsewhere(own: Neighbour, decided: Decided, question: str, language: 
         return None
     firmly = not read.hinted  # "breast implants" is asked of an MRI, too
     for exam in named if firmly else ():  # what this exam says of the same matter may be the opposite
-        if decided.decision == "answered" and decided.pair_id in _answers(own.others[exam], language):
+        if decided.decision == "answered" and decided.pair_id in _pairs(own.others[exam], language):
             return exam, decided.pair_id or ""
     least = decided.score + (0.0 if firmly else AHEAD)
     if least >= 1:

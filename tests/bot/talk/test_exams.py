@@ -449,6 +449,30 @@ def test_who_names_the_other_exam_is_not_told_what_this_one_says_of_the_matter(r
     assert texts(begin(reception, "mammo").say("was kostet die mammo?")) != [OFFER]
 
 
+EASIER = ("einfacher", "/easy", "simpler")
+UNDRESS_ANSWER = "Mammographie: Muss ich mich oben ausziehen?"
+
+
+@pytest.mark.parametrize("said", [*EASIER, "warum?", "kosten?"])
+def test_what_is_said_after_an_answer_of_another_exam_is_about_that_answer(reception: Reception, said: str) -> None:
+    chat = begin(reception, "mammo")
+    chat.say("kosten?")
+    chat.say("was kostet die röhre?")
+    chat.say(choice=1)
+
+    told = chat.say(said)
+
+    assert texts(told)[0] == "Die Antwort aus „MRT“:"
+    assert not any(isinstance(part, Content) for part in told.parts)  # this exam's pair of the same id
+    assert all(part.exam == "mri" and part.pair_id == "costs" for part in told.parts if isinstance(part, OtherExam))
+    assert any(isinstance(part, OtherExam) for part in told.parts) or said in EASIER
+    # What is asked of this exam is answered by this exam, which says so.
+    back = texts(chat.say("Muss ich mich oben ausziehen?"))
+    assert back[:2] == ["Die Antwort davor war aus „MRT“. Jetzt geht es wieder um: Mammographie.", UNDRESS_ANSWER]
+    # One sentence is enough.
+    assert texts(chat.say("kosten?"))[0] == "Mammographie: Was kostet die Untersuchung?"
+
+
 @pytest.mark.parametrize(("said", "shows"), [("ja", True), ("nein", False), ("kosten?", False)])
 def test_the_offer_can_be_answered_in_words(reception: Reception, said: str, shows: bool) -> None:
     chat = begin(reception, "mammo")
