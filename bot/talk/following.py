@@ -62,8 +62,9 @@ def follow(own: Assistant, other: Assistant, state: State, text: str, language: 
     heard = hear(other, there, text, language)
     said = heard.response
     if said is None:
-        parts = _theirs(exam, heard.reply)
-        return Followed(parts) if parts else None
+        # More is the whole answer; further questions of that exam are not offered here.
+        parts = _theirs(exam, heard.reply) or _theirs(exam, show_again(there, "whole_answer", catalog, sample=sample))
+        return Followed(parts)
     if said.decision == "answered" and said.level is None and not said.also:
         leans = asks_on(text) or other.context(language).stands_alone(text) < LEANS
         if leans or said.pair_id == pair_id:

@@ -33,10 +33,11 @@ from bot.staff.calls import Call
 from bot.talk.conversation import Conversation, Message, Taken
 from bot.talk.dialogue import State, chosen, is_open_alarm, known, rest_of
 from bot.talk.exams import button_key, called, exam_of, title
-from bot.talk.following import follow
+from bot.talk.following import LEANS, follow
 from bot.talk.messages import ails, in_trouble
-from bot.talk.naming import Named, read_names
+from bot.talk.naming import Named, means_all, means_none, names_third, read_names
 from bot.talk.reactions import Reaction
+from bot.talk.remarks import with_contact
 from bot.talk.withholding import Decided
 from bot.text import words
 
@@ -147,6 +148,8 @@ class Among(Conversation):
         if is_switch(before):
             if _stays(own, before, text):
                 return Reaction(Reply(state.language, (interface(state.language, "all_right"),)), state), text
+            if (told := self._neither(own, state, text, at)) is not None:
+                return told, text
         elif offered and (told := _taken(own, state, text, offered, asked)) is not None:
             return told, text
         if message.choice is None and (told := self._elsewhere(own, message, state, text, at)) is not None:
@@ -156,14 +159,15 @@ class Among(Conversation):
         reaction, kept = super()._react(message, text, state, call, at)
         reaction = _back(own, state, reaction)
         if not self._is_interviewing and not state.alarmed and state.complaint is None:
-            return _offering(own, reaction), kept
+            return _offering(own, reaction, state.last_pair or ""), kept
         return reaction, kept
 
     def _followed(self, own: Neighbour, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said of another exam's answer, shown last; None where this exam has to react to it."""
         if not state.beside or state.last_pair is not None or self._is_interviewing or state.alarmed:
             return None
-        (exam, pair_id, asked), language = state.beside, self._reactions.language_of(text, state.language)
+        (exam, pair_id, asked), language = state.beside, state.language
+        language = language if text.startswith("/") else self._reactions.language_of(text, language)
         other, named = own.others.get(exam), own.named_in(text)
         if other is None or pair_id not in _pairs(other, language) or (named.meant and not named.hinted):
             return None
@@ -186,10 +190,23 @@ class Among(Conversation):
         asked = asked if shown == pair_id else response.question
         return Reaction(Reply(language, (*first, *told.parts)), _beside(after, exam, shown, asked), decided)
 
+    def _neither(self, own: Neighbour, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to who has none of the exams, or all of them; None for everything else, an emergency above all."""
+        named = own.named_in(text)
+        key = "exam_both" if means_all(text) or (named.alone and len(named.meant) > 1) else ""
+        if not named.meant and (means_none(text) or (names_third(text) and "?" not in text)):
+            key = "exam_neither"
+        if not key or ails(text) or self._reactions.in_emergency(state, text, at) is not None:
+            return None
+        reply = with_contact(Reply(state.language, _fixed(state.language, key)), own.site, writes=state.writes)
+        return Reaction(reply, rest_of(state, state.language))
+
     def _elsewhere(self, own: Neighbour, message: Message, state: State, text: str, at: datetime) -> Reaction | None:
         """React to who says that it is another exam; None for everything else, an emergency above all."""
         named = own.named_in(text)
         others = _meant_instead(own, named, text, asking=self._is_interviewing)
+        if exam_of(own) in named.denied and names_third(text) and not self._is_interviewing:
+            return self._neither(own, state, text, at)
         here = named.alone and named.meant == (exam_of(own),) and not named.denied and not self._is_interviewing
         if not others and (not here or "?" in text):
             return None
@@ -300,8 +317,11 @@ def _back(own: Neighbour, before: State, reaction: Reaction) -> Reaction:
     return replace(reaction, reply=replace(reply, parts=(told, *reply.parts)))
 
 
-def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
-    """Return a reaction with the offer of another exam's answer, where that is what the question is about."""
+def _offering(own: Neighbour, reaction: Reaction, before: str) -> Reaction:
+    """Return a reaction with the offer of another exam's answer, where that is what the question is about.
+
+    `before`: the pair of this exam whose answer was shown last.
+    """
     decided, first = reaction.decided, next(iter(reaction.reply.parts), None)
     if decided is None or decided.score >= PICKED or reaction.after.alarmed:
         return reaction
@@ -318,12 +338,17 @@ def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
     # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
     if not replied or (complains and "?" not in question and question_like(question, language) == "no"):
         return reaction
-    meant = _meant_elsewhere(own, decided, question, language)
+    meant = _meant_elsewhere(own, decided, question, language, (before, *reaction.after.choices))
     return reaction if meant is None else _offer(own, reaction, decided, meant)
 
 
-def _meant_elsewhere(own: Neighbour, decided: Decided, question: str, language: str) -> tuple[str, str] | None:
-    """Return the exam and its pair that a question is about rather than about anything of this exam."""
+def _meant_elsewhere(
+    own: Neighbour, decided: Decided, question: str, language: str, about: Sequence[str]
+) -> tuple[str, str] | None:
+    """Return the exam and its pair that a question is about rather than about anything of this exam.
+
+    `about`: the pair whose answer was shown last, or nothing, and what is asked back.
+    """
     read = own.named_in(question)
     said = read.meant
     named = tuple(exam for exam in said if exam in own.others) if exam_of(own) not in said else ()
@@ -333,6 +358,9 @@ def _meant_elsewhere(own: Neighbour, decided: Decided, question: str, language: 
     for exam in named if firmly else ():  # what this exam says of the same matter may be the opposite
         if decided.decision == "answered" and decided.pair_id in _pairs(own.others[exam], language):
             return exam, decided.pair_id or ""
+        leans = own.context(language).stands_alone(question) < LEANS  # "and into the tube?", of a pacemaker
+        if leans and about[0] in _pairs(own.others[exam], language):
+            return exam, about[0]
     least = decided.score + (0.0 if firmly else AHEAD)
     if least >= 1:
         return None
@@ -350,7 +378,11 @@ def _meant_elsewhere(own: Neighbour, decided: Decided, question: str, language: 
             continue
         if best is None or response.score > best[0]:
             best = (response.score, exam, pair_id)
-    return best[1:] if best is not None else None
+    if best is not None:
+        return best[1:]
+    # What this exam would ask back, the one that is named can answer.
+    same = ((exam, each) for exam in named if firmly for each in about[1:] if each in _pairs(own.others[exam], language))
+    return next(same, None)
 
 
 def _only_named(other: Assistant) -> Sequence[str]:
