@@ -43,9 +43,9 @@ from bot.text import words
 
 SENTENCES = ("exam_offer", "exam_show", "exam_from", "exam_was")
 ANEW = ("exam_invited", "exam_new_chat")  # what sends to a conversation of its own
-# By how much likelier another exam's pair must be than what this exam finds, where it is only pointed to: the least tenth
-# at which fewer than 1 % of the calibration questions of an exam would get an offer of the other by the margin alone
-# (docs/accuracy.md).
+# By how much likelier another exam's pair must be than what this exam finds, where it is only pointed to: the least
+# tenth at which fewer than 1 % of the calibration questions of an exam would get an offer of the other by the margin
+# alone (docs/accuracy.md).
 AHEAD = 0.3
 PICKED = 1.0  # the probability of what the patient chose
 # How replies begin that answer nothing, and send nobody to a doctor this day.
@@ -381,7 +381,9 @@ def _meant_elsewhere(
     if best is not None:
         return best[1:]
     # What this exam would ask back, the one that is named can answer.
-    same = ((exam, each) for exam in named if firmly for each in about[1:] if each in _pairs(own.others[exam], language))
+    same = (
+        (exam, each) for exam in named if firmly for each in about[1:] if each in _pairs(own.others[exam], language)
+    )
     return next(same, None)
 
 

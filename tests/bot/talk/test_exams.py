@@ -167,6 +167,9 @@ def test_who_does_not_know_gets_a_kind_sentence(reception: Reception, said: str)
     [
         ("beide", "exam_both"),
         ("both, MRI and mammogram", "exam_both"),
+        ("nein, beides", "exam_both"),
+        ("keins von beiden", "exam_neither"),
+        ("keine davon", "exam_neither"),
         ("weder noch, CT", "exam_neither"),
         ("nein", "exam_neither"),
         ("andere Untersuchung", "exam_neither"),
@@ -360,6 +363,21 @@ def test_who_stays_stays(reception: Reception, said: str) -> None:
     assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("keins von beiden", "exam_neither"), ("der Arzt hat CT gesagt", "exam_neither"), ("beides", "exam_both")],
+)
+def test_who_has_none_or_all_is_told_so_where_another_exam_was_offered(
+    reception: Reception, said: str, told: str
+) -> None:
+    chat = begin(reception, "mammo")
+    chat.say("andere Untersuchung")
+
+    assert [part.key for part in chat.say(said).parts if isinstance(part, Interface)] == [told]
+    denied = begin(reception, "mri").say("Ich habe gar keine MRT, der Arzt hat CT gesagt")
+    assert [part.key for part in denied.parts if isinstance(part, Interface)] == ["exam_neither"]
+
+
 @pytest.mark.parametrize("said", ["Ich kriege keine Luft, falsche Untersuchung", "MRT, ich kriege keine Luft"])
 def test_an_emergency_goes_before_another_exam(reception: Reception, said: str) -> None:
     chat = begin(reception, "mammo")
@@ -511,6 +529,19 @@ def test_a_question_that_names_no_exam_is_one_about_the_own(reception: Reception
     # Both have a pair of it, and would say something else.
     assert not any(text.startswith("Dazu finde ich") for text in texts(chat.say("Was kostet das Bild vom Arm?")))
     assert texts(chat.say("Was kostet ein MRT?")) == [OFFER]
+
+
+def test_after_a_restart_without_the_other_exam_nothing_of_this_one_stands_in_its_place(
+    both: dict[str, Assistant], records: SqlRecords
+) -> None:
+    chat = begin(service(both, records), "mammo")
+    chat.say("was kostet die röhre?")
+    chat.say(choice=1)
+    # After a restart without that exam nothing of this one's pair of the same id is shown for it.
+    alone = service({"mammo": both["mammo"]}, records)
+    for number, said in enumerate(("einfacher", "/easy", "nochmal")):
+        reply = alone.take(chat.opened, Message(f"a{number}", said)).reply
+        assert not any(isinstance(part, (Content, OtherExam)) for part in reply.parts)
 
 
 def test_an_exam_without_the_language_goes_on_in_its_own(both: dict[str, Assistant], records: SqlRecords) -> None:
