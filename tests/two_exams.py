@@ -14,6 +14,7 @@ CALLED = {
     "mri": {"de": ["Magnet", "Kernspin", "Röhre"], "en": ["the tube", "magnet"]},
 }
 HINTS = {"mammo": {"de": ["Brust", "Busen"], "en": ["breast"]}, "mri": {}}
+ONLY_NAMED = {"mammo": ["own-mammo"], "mri": []}
 # Pairs that only one of them has.
 OWN = {
     "mammo": {
@@ -49,5 +50,6 @@ def write_exam(folder: Path, name: str, *, status: str = "draft") -> Path:
         file.write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
     phrases = {"de": {"exam": NAMES[name][0]}, "en": {"exam": NAMES[name][1]}}
     exam = {"review": {"status": "draft"}, "phrases": phrases, "called": CALLED[name], "hints": HINTS[name]}
+    exam["only_named"] = ONLY_NAMED[name]
     (place / "exam.yaml").write_text(yaml.safe_dump(exam, allow_unicode=True), encoding="utf-8")
     return place

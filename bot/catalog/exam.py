@@ -57,6 +57,8 @@ class Exam:
         abroad: What the program informs about, in languages that no catalog has.
         called: What else than its name patients call it, by language, where one service answers for several exams.
         hints: What only points to it, such as the part of the body; it counts where no other exam is named.
+        only_named: Pairs whose answer is offered in conversations about other exams only where this one is named: what
+            is safe here, such as metal or an implant, may be dangerous there.
         review: Of the whole file.
     """
 
@@ -64,6 +66,7 @@ class Exam:
     abroad: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hints: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    only_named: Sequence[str] = ()
     review: Review = field(default_factory=Review)
 
 
@@ -75,6 +78,7 @@ class _File(BaseModel):
     abroad: dict[str, str] = Field(default_factory=dict)
     called: dict[str, list[str]] = Field(default_factory=dict)
     hints: dict[str, list[str]] = Field(default_factory=dict)
+    only_named: tuple[str, ...] = ()
 
 
 def load_exam(folder: Path) -> Exam | None:
@@ -140,7 +144,7 @@ def _read(file: Path) -> tuple[Exam | None, list[Finding]]:
         language: {name: " ".join(text.split()) for name, text in own.items()} for language, own in read.phrases.items()
     }
     abroad = {language: " ".join(text.split()) for language, text in read.abroad.items()}
-    exam = Exam(phrases, abroad, read.called, read.hints, read.review)
+    exam = Exam(phrases, abroad, read.called, read.hints, read.only_named, read.review)
     return exam, [*findings, *_wrong(file, document, read)]
 
 

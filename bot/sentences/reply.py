@@ -60,11 +60,12 @@ class SiteText:
 
 @dataclass(frozen=True, slots=True)
 class OtherExam:
-    """The answer of a pair of another exam, copied from that one's catalog."""
+    """A text of a pair of another exam, copied from that one's catalog."""
 
     exam: str
     pair_id: str
     text: str
+    field: ContentField = "answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +177,9 @@ def sentence_of(sentences: Mapping[str, Mapping[str, str]], language: str, key: 
     return Interface(key, sentences[language][key])
 
 
-def of_other_exam(exam: str, pair_id: str, answers: Mapping[str, str]) -> OtherExam | None:
+def of_other_exam(exam: str, pair_id: str, pairs: Mapping[str, Pair]) -> OtherExam | None:
     """Return the answer of another exam by what that one may show now; None where it may not."""
-    return OtherExam(exam, pair_id, answers[pair_id]) if pair_id in answers else None
+    return OtherExam(exam, pair_id, pairs[pair_id].answer) if pair_id in pairs else None
 
 
 def interface(language: str, key: str, **slots: int) -> Interface:
@@ -285,7 +286,7 @@ def _check(part: Part, language: str, approved: _Approved) -> None:
     elif isinstance(part, SiteText):
         typed, allowed = True, (site and site.text(part.fact, language)) or ""
     elif isinstance(part, OtherExam):
-        typed, allowed = True, _answer_elsewhere(part, language, approved.house)
+        typed, allowed = True, _text_elsewhere(part, language, approved.house) or ""
     elif isinstance(part, FormText):
         typed, allowed = type(part.number) is int, _form_text(part, language, approved.heard) or ""
     else:
@@ -297,7 +298,11 @@ def _check(part: Part, language: str, approved: _Approved) -> None:
 def _catalog_text(part: Content, catalog: Catalog | None, shown: frozenset[str]) -> str | None:
     if catalog is None or part.pair_id not in shown or part.pair_id not in catalog.by_id:
         return None
-    pair = catalog.by_id[part.pair_id]
+    return _pair_text(part, catalog.by_id[part.pair_id])
+
+
+def _pair_text(part: Content | OtherExam, pair: Pair) -> str | None:
+    """Return what a part may say of a pair; None where the pair has no such text."""
     if part.field == "extract":
         return next((each.text for each in pair.extracts if each.text == part.text), None)
     if part.field in get_args(QuizField):
@@ -306,10 +311,10 @@ def _catalog_text(part: Content, catalog: Catalog | None, shown: frozenset[str])
     return str(text) if text is not None else None
 
 
-def _answer_elsewhere(part: OtherExam, language: str, house: House) -> str:
-    """Return the answer of another exam that may be shown now; empty where there is none."""
-    answers = house.others.get(part.exam)
-    return answers(language).get(part.pair_id, "") if answers is not None else ""
+def _text_elsewhere(part: OtherExam, language: str, house: House) -> str | None:
+    """Return the text of another exam that may be shown now; None where there is none."""
+    pairs = house.others[part.exam](language) if part.exam in house.others else {}
+    return _pair_text(part, pairs[part.pair_id]) if part.pair_id in pairs else None
 
 
 def _quiz_texts(pair: Pair, name: str) -> list[str]:

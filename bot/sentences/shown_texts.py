@@ -38,7 +38,5 @@ class ShownText:
 def shown_texts(reply: Reply) -> Iterator[ShownText]:
     """Yield the texts of pairs in a reply, in reading order, with those that were offered as choices."""
     for part in (*reply.parts, *reply.choices):
-        if isinstance(part, Content):
+        if isinstance(part, (Content, OtherExam)):
             yield ShownText(part.pair_id, part.field, reply.language, part.text)
-        elif isinstance(part, OtherExam):
-            yield ShownText(part.pair_id, "answer", reply.language, part.text)

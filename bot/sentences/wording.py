@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bot.catalog.catalog import Pair
 from bot.catalog.countries import LINES, Country
 from bot.catalog.exam import Exam
 from bot.catalog.site import Site
@@ -93,13 +94,13 @@ class House:
         country: Whose emergency numbers are said; None: those of all.
         site: What may be said of the place; None where that is nothing.
         wording: The sentences of the program, as they speak of the exam in force.
-        others: Of the other exams that are served, what may be shown on demand: answers by pair, of a language.
+        others: Of the other exams that are served, what may be shown on demand: pairs by id, of a language.
     """
 
     country: Country | None = None
     site: Site | None = None
     wording: Wording = NEUTRAL
-    others: Mapping[str, Callable[[str], Mapping[str, str]]] = field(default_factory=dict)
+    others: Mapping[str, Callable[[str], Mapping[str, Pair]]] = field(default_factory=dict)
 
 
 NO_HOUSE = House()

@@ -229,7 +229,7 @@ class Chosen(Among):
         before = self._before or state
         pending, ruled_out = before.pending, before.ruled_out
         # What was shown before was another exam's, if anything: nothing is asked on about it.
-        state = replace(rest_of(state, state.language), last_pair=None, last_question=None, last_turn=None)
+        state = replace(rest_of(state, state.language), last_pair=None, last_question=None, last_turn=None, beside=())
         state = replace(state, writes=before.writes, simple=before.simple)
         if self._assistant.is_closed or not pending:
             return self._begun(message, text, state, call, at), text

@@ -126,6 +126,7 @@ class State:
         elsewhere: The other exam, and its pair, whose answer is offered.
         taken_back: What raised the alarm that was called off last, as long as it may come back; None for nothing.
         heeded: How many messages since then were listened to for that.
+        beside: The other exam, and its pair, whose answer was shown last, and what was asked then; `last_pair` is None.
     """
 
     language: str
@@ -153,6 +154,7 @@ class State:
     elsewhere: tuple[str, ...] = ()
     taken_back: str | None = None
     heeded: int = 0
+    beside: tuple[str, ...] = ()
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -204,7 +206,7 @@ def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
         stored = json.loads(text)
         check = stored.get("check", {})
         check = Check(**{**check, "offered": tuple(check.get("offered", ()))})
-        tuples = {"choices": tuple(stored["choices"]), "elsewhere": tuple(stored.get("elsewhere", ()))}
+        tuples = {name: tuple(stored.get(name, ())) for name in ("choices", "elsewhere", "beside")}
         state = State(**{**stored, **tuples, "check": check})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadData("The stored state of a conversation cannot be read.") from error
@@ -405,6 +407,7 @@ def known(state: State) -> State:
         folded=state.folded,
         simple=state.simple,
         check=state.check,
+        beside=state.beside,
     )
 
 
@@ -428,7 +431,8 @@ def after_alarm(state: State) -> State:
 def respond(state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()) -> tuple[Reply, State]:
     """Reply to a question that was decided on; `before` stands in front of an answer."""
     language = response.lang
-    state = State(language, last_pair=state.last_pair, last_question=state.last_question, simple=state.simple)
+    kept = State(language, last_pair=state.last_pair, last_question=state.last_question, simple=state.simple)
+    state = replace(kept, beside=state.beside)
     if response.decision == "urgent":
         return _urgent(state, response)
     if response.fixed is not None:

@@ -80,7 +80,7 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
         for exam, known in exams.items()
         for is_hint, names in ((False, known.names), (True, known.hints))
         for name in names
-        for start in _places(said, name)
+        for start in _places(said, name, whole=is_hint)
     ]
     every = [span for span in every if not any(other.holds(span) for other in every)]
     named = {span.exam for span in every if not span.is_hint}
@@ -110,12 +110,18 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
 
 def means_all(text: str) -> bool:
     """Say whether a message says that it is about all the exams asked about: "both"."""
-    return _is_made_of("both", text)
+    without = _lists()["neither"].sub(" ", " ".join(words(text)))  # "none of both" is no "both"
+    return _is_made_of("both", without)
 
 
 def means_none(text: str) -> bool:
     """Say whether a message says that it is about none of them: "neither"."""
     return _is_made_of("neither", text)
+
+
+def names_third(text: str) -> bool:
+    """Say whether a message names a kind of exam for which no service answers: "the doctor said CT"."""
+    return _lists()["third"].search(" ".join(words(text))) is not None
 
 
 def _is_made_of(name: str, text: str) -> bool:
@@ -126,9 +132,10 @@ def _is_made_of(name: str, text: str) -> bool:
     return len(left) < len(said.split()) and all(any(fit(word) for fit in fits) for word in left)
 
 
-def _places(said: Sequence[str], name: Sequence[str]) -> Iterator[int]:
+def _places(said: Sequence[str], name: Sequence[str], *, whole: bool) -> Iterator[int]:
+    """Yield where a name stands; `whole`: not as the beginning of longer words: "Brustimplantat" points to no exam."""
     for start in range(len(said) - len(name) + 1):
-        if all(_is_like(*pair) for pair in zip(said[start : start + len(name)], name, strict=True)):
+        if all(_is_like(*pair, whole=whole) for pair in zip(said[start : start + len(name)], name, strict=True)):
             yield start
 
 
@@ -141,9 +148,9 @@ def _is_denied(span: _Span, said: Sequence[str], told: Sequence[_Span]) -> bool:
     return any(map(denies, near)) or (is_last and denies(said[-1]) is not None)
 
 
-def _is_like(said: str, meant: str) -> bool:
+def _is_like(said: str, meant: str, *, whole: bool) -> bool:
     """Say whether a word is another one, begins with it, or is misspelt: mammographietermin, mamografie."""
-    begins = len(meant) >= MOST_BEFORE and said.startswith(meant)
+    begins = not whole and len(meant) >= MOST_BEFORE and said.startswith(meant)
     is_long = min(len(said), len(meant)) >= LONG_ENOUGH and said[0] == meant[0]
     return said == meant or begins or (is_long and SequenceMatcher(None, said, meant).ratio() >= LIKE_ENOUGH)
 

@@ -1,11 +1,13 @@
 """Conversations about one of several exams: the others' answers are offered, and who is wrong here gets out of it.
 
-What another exam answers, and this one does not or with much less certainty, is offered, and shown on demand under its
-name.
+What another exam answers, and this one does not or with much less certainty, is offered to who names that exam or what
+points to it, and shown on demand under its name. Without that never: metal is safe in the one, and dangerous in the
+other. Where it is only pointed to ("breast"), neither where this exam has a pair of the same id, nor what the other one
+keeps to who names it (`only_named` in its `exam.yaml`). Not beside emergencies and complaints, nor while the interview
+asks.
 
-Not beside emergencies and complaints, nor while the interview asks; and not where this exam has a pair of the same id:
-both may say something else of it. Who names the other exam ("with a pacemaker into the tube?") is not answered with
-what this one says of the same matter: that may be the opposite. There the other exam's pair is offered in its place.
+Who names the other exam ("with a pacemaker into the tube?") is not answered with what this one says of the same matter:
+that may be the opposite. There the other exam's pair is offered in its place.
 
 Who says that it is another exam may choose that one: the turn that does makes the conversation one about it. Not where
 questions of the form have begun, which are that exam's, nor where an invitation named the exam: these are told to
@@ -14,13 +16,14 @@ begin anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from typing import Self
 
 from bot.assistant import Assistant
+from bot.catalog.catalog import Pair
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
@@ -28,18 +31,21 @@ from bot.sentences.reply import Interface, Reply, SiteText, interface, of_other_
 from bot.sentences.wording import Wording
 from bot.staff.calls import Call
 from bot.talk.conversation import Conversation, Message, Taken
-from bot.talk.dialogue import State, chosen, is_open_alarm, rest_of
+from bot.talk.dialogue import State, chosen, is_open_alarm, known, rest_of
 from bot.talk.exams import button_key, called, exam_of, title
+from bot.talk.following import LEANS, follow
 from bot.talk.messages import ails, in_trouble
-from bot.talk.naming import Named, read_names
+from bot.talk.naming import Named, means_all, means_none, names_third, read_names
 from bot.talk.reaction import Reaction
+from bot.talk.remarks import with_contact
 from bot.talk.withholding import Decided
 from bot.text import words
 
-SENTENCES = ("exam_offer", "exam_show", "exam_from")
+SENTENCES = ("exam_offer", "exam_show", "exam_from", "exam_was")
 ANEW = ("exam_invited", "exam_new_chat")  # what sends to a conversation of its own
-# By how much likelier another exam's pair must be than what this exam finds, where no exam is named: the least tenth at
-# which fewer than 1 % of the calibration questions of an exam get an offer of the other (docs/accuracy.md).
+# By how much likelier another exam's pair must be than what this exam finds, where it is only pointed to: the least
+# tenth at which fewer than 1 % of the calibration questions of an exam would get an offer of the other by the margin
+# alone (docs/accuracy.md).
 AHEAD = 0.3
 PICKED = 1.0  # the probability of what the patient chose
 # How replies begin that answer nothing, and send nobody to a doctor this day.
@@ -52,9 +58,9 @@ class Neighbour(Assistant):
     def __init__(self, own: Assistant, others: tuple[Assistant, ...]) -> None:
         self.__dict__.update(own.__dict__)  # it shares all that was opened and trained
         self.others: Mapping[str, Assistant] = {exam_of(each): each for each in others}
-        answers: dict[str, Callable[[str], Mapping[str, str]]]
-        answers = {name: partial(_answers, each) for name, each in self.others.items()}
-        self._house = replace(self._house, wording=_naming(self._house.wording, self.others), others=answers)
+        pairs: dict[str, Callable[[str], Mapping[str, Pair]]]
+        pairs = {name: partial(_pairs, each) for name, each in self.others.items()}
+        self._house = replace(self._house, wording=_naming(self._house.wording, self.others), others=pairs)
 
     def sentence(self, key: str, exam: str, language: str) -> Interface:
         """Return a sentence that names another exam."""
@@ -96,12 +102,12 @@ def _naming(wording: Wording, others: Mapping[str, Assistant]) -> Wording:
     return replace(wording, sentences=found)
 
 
-def _answers(other: Assistant, language: str) -> Mapping[str, str]:
-    """Return the answers of an exam that may be shown now, by pair."""
+def _pairs(other: Assistant, language: str) -> Mapping[str, Pair]:
+    """Return the pairs of an exam that may be shown now, by id."""
     if language not in other.languages or other.is_closed:
         return {}
     catalog = other.catalog(language)
-    return {pair_id: catalog.by_id[pair_id].answer for pair_id in other.shown(language)}
+    return {pair_id: catalog.by_id[pair_id] for pair_id in other.shown(language)}
 
 
 class Among(Conversation):
@@ -142,19 +148,65 @@ class Among(Conversation):
         if is_switch(before):
             if _stays(own, before, text):
                 return Reaction(Reply(state.language, (interface(state.language, "all_right"),)), state), text
+            if (told := self._neither(own, state, text, at)) is not None:
+                return told, text
         elif offered and (told := _taken(own, state, text, offered, asked)) is not None:
             return told, text
         if message.choice is None and (told := self._elsewhere(own, message, state, text, at)) is not None:
             return told, text
+        if message.choice is None and (told := self._followed(own, state, text, at)) is not None:
+            return told, text
         reaction, kept = super()._react(message, text, state, call, at)
+        reaction = _back(own, state, reaction)
         if not self._is_interviewing and not state.alarmed and state.complaint is None:
-            return _offering(own, reaction), kept
+            return _offering(own, reaction, state.last_pair or ""), kept
         return reaction, kept
+
+    def _followed(self, own: Neighbour, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to what is said of another exam's answer, shown last; None where this exam has to react to it."""
+        if not state.beside or state.last_pair is not None or self._is_interviewing or state.alarmed:
+            return None
+        (exam, pair_id, asked), language = state.beside, state.language
+        language = language if text.startswith("/") else self._reactions.language_of(text, language)
+        other, named = own.others.get(exam), own.named_in(text)
+        if other is None or pair_id not in _pairs(other, language) or (named.meant and not named.hinted):
+            return None
+        if self._reactions.in_emergency(state, text, at) is not None:
+            return None
+        told = follow(own, other, state, text, language)
+        if told is None:
+            return None
+        shown, response = told.shows, told.response
+        if shown is not None and shown not in _pairs(other, language):
+            return Reaction(Reply(language, (interface(language, "withheld"),)), state)
+        first = (own.sentence("exam_from", exam, language),) if shown is not None else ()
+        after = replace(state, language=language, complaint=None)
+        if told.simple:
+            after = replace(after, simple="asked" if state.simple == "wished" else state.simple or "wished")
+        if response is None or shown is None:
+            return Reaction(Reply(language, (*first, *told.parts)), after)
+        ref = other.catalog(language).ref
+        decided = Decided(language, response.question, "answered", shown, response.score, ref)
+        asked = asked if shown == pair_id else response.question
+        return Reaction(Reply(language, (*first, *told.parts)), _beside(after, exam, shown, asked), decided)
+
+    def _neither(self, own: Neighbour, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to who has none of the exams, or all of them; None for everything else, an emergency above all."""
+        named = own.named_in(text)
+        key = "exam_both" if means_all(text) or (named.alone and len(named.meant) > 1) else ""
+        if not named.meant and (means_none(text) or (names_third(text) and "?" not in text)):
+            key = "exam_neither"
+        if not key or ails(text) or self._reactions.in_emergency(state, text, at) is not None:
+            return None
+        reply = with_contact(Reply(state.language, _fixed(state.language, key)), own.site, writes=state.writes)
+        return Reaction(reply, rest_of(state, state.language))
 
     def _elsewhere(self, own: Neighbour, message: Message, state: State, text: str, at: datetime) -> Reaction | None:
         """React to who says that it is another exam; None for everything else, an emergency above all."""
         named = own.named_in(text)
         others = _meant_instead(own, named, text, asking=self._is_interviewing)
+        if exam_of(own) in named.denied and names_third(text) and not self._is_interviewing:
+            return self._neither(own, state, text, at)
         here = named.alone and named.meant == (exam_of(own),) and not named.denied and not self._is_interviewing
         if not others and (not here or "?" in text):
             return None
@@ -239,17 +291,37 @@ def _taken(own: Neighbour, state: State, text: str, offered: tuple[str, ...], as
         return None
     if not pressed and agreed is False:
         return Reaction(Reply(language, (interface(language, "all_right"),)), state)
-    answer = of_other_exam(exam, pair_id, _answers(other, language))
+    answer = of_other_exam(exam, pair_id, _pairs(other, language))
     if answer is None:  # it was withdrawn meanwhile
         return Reaction(Reply(language, (interface(language, "withheld"),)), state)
     parts = (own.sentence("exam_from", exam, language), answer)
     label = (interface(language, "sample_label"),) if other.sample else ()
     decided = Decided(language, asked or text, "answered", pair_id, 1.0, other.catalog(language).ref)
-    return Reaction(Reply(language, (*parts, *label)), state, decided)
+    return Reaction(Reply(language, (*parts, *label)), _beside(state, exam, pair_id, asked or text), decided)
 
 
-def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
-    """Return a reaction with the offer of another exam's answer, where that is what the question is about."""
+def _beside(state: State, exam: str, pair_id: str, asked: str) -> State:
+    """Return what is known after another exam's answer: what was shown of this one before is not the last any more."""
+    after = replace(known(state), last_pair=None, last_question=None, folded=False, beside=(exam, pair_id, asked))
+    return replace(after, check=replace(state.check, step=None, option=None), writes=state.writes)
+
+
+def _back(own: Neighbour, before: State, reaction: Reaction) -> Reaction:
+    """Return a reaction that says first that the answer before was another exam's, where this one is answered from."""
+    decided, reply = reaction.decided, reaction.reply
+    shown = before.beside[0] if before.beside and before.last_pair is None else ""
+    answers = decided is not None and decided.decision in ("answered", "clarify")
+    if not answers or shown not in own.others or is_open_alarm(reaction.after) or reaction.after.complaint is not None:
+        return reaction
+    told = own.sentence("exam_was", shown, reply.language)
+    return replace(reaction, reply=replace(reply, parts=(told, *reply.parts)))
+
+
+def _offering(own: Neighbour, reaction: Reaction, before: str) -> Reaction:
+    """Return a reaction with the offer of another exam's answer, where that is what the question is about.
+
+    `before`: the pair of this exam whose answer was shown last.
+    """
     decided, first = reaction.decided, next(iter(reaction.reply.parts), None)
     if decided is None or decided.score >= PICKED or reaction.after.alarmed:
         return reaction
@@ -266,36 +338,59 @@ def _offering(own: Neighbour, reaction: Reaction) -> Reaction:
     # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
     if not replied or (complains and "?" not in question and question_like(question, language) == "no"):
         return reaction
-    meant = _meant_elsewhere(own, decided, question, language)
+    meant = _meant_elsewhere(own, decided, question, language, (before, *reaction.after.choices))
     return reaction if meant is None else _offer(own, reaction, decided, meant)
 
 
-def _meant_elsewhere(own: Neighbour, decided: Decided, question: str, language: str) -> tuple[str, str] | None:
-    """Return the exam and its pair that a question is about rather than about anything of this exam."""
-    said = own.named_in(question).meant
+def _meant_elsewhere(
+    own: Neighbour, decided: Decided, question: str, language: str, about: Sequence[str]
+) -> tuple[str, str] | None:
+    """Return the exam and its pair that a question is about rather than about anything of this exam.
+
+    `about`: the pair whose answer was shown last, or nothing, and what is asked back.
+    """
+    read = own.named_in(question)
+    said = read.meant
     named = tuple(exam for exam in said if exam in own.others) if exam_of(own) not in said else ()
-    if (said or decided.decision == "talk") and not named:
+    if not named:  # metal, or feeding a baby, is safe in the one exam and dangerous in the other
         return None
-    for exam in named:  # what this exam says of the same matter may be the opposite
-        if decided.decision == "answered" and decided.pair_id in _answers(own.others[exam], language):
+    firmly = not read.hinted  # "breast implants" is asked of an MRI, too
+    for exam in named if firmly else ():  # what this exam says of the same matter may be the opposite
+        if decided.decision == "answered" and decided.pair_id in _pairs(own.others[exam], language):
             return exam, decided.pair_id or ""
-    least = decided.score + (0.0 if named else AHEAD)
+        leans = own.context(language).stands_alone(question) < LEANS  # "and into the tube?", of a pacemaker
+        if leans and about[0] in _pairs(own.others[exam], language):
+            return exam, about[0]
+    least = decided.score + (0.0 if firmly else AHEAD)
     if least >= 1:
         return None
     best: tuple[float, str, str] | None = None
     for exam, other in own.others.items():
-        if language not in other.languages or other.is_closed or (named and exam not in named):
+        if language not in other.languages or other.is_closed or exam not in named:
             continue
         response = other.answer(question, language)
         pair_id = response.pair_id if response.decision == "answered" and not response.also else None
-        if pair_id is None and named and response.decision == "clarify":
+        if pair_id is None and firmly and response.decision == "clarify":
             pair_id = response.choices[0]
-        is_own = pair_id in own.catalog(language).by_id and not named
-        if pair_id is None or is_own or response.level is not None or response.score < least:
+        if pair_id is None or response.level is not None or response.score < least:
+            continue
+        if not firmly and (pair_id in own.catalog(language).by_id or pair_id in _only_named(other)):
             continue
         if best is None or response.score > best[0]:
             best = (response.score, exam, pair_id)
-    return best[1:] if best is not None else None
+    if best is not None:
+        return best[1:]
+    # What this exam would ask back, the one that is named can answer.
+    same = (
+        (exam, each) for exam in named if firmly for each in about[1:] if each in _pairs(own.others[exam], language)
+    )
+    return next(same, None)
+
+
+def _only_named(other: Assistant) -> Sequence[str]:
+    """Return the pairs of an exam that are offered only where it is named."""
+    exam = other.wording.exam
+    return exam.only_named if exam is not None else ()
 
 
 def _offer(own: Neighbour, reaction: Reaction, decided: Decided, meant: tuple[str, str]) -> Reaction:

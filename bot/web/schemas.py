@@ -348,7 +348,7 @@ def _part_view(part: Part) -> PartView:
     if isinstance(part, Content):
         return PartView(kind="content", text=part.text, pair_id=part.pair_id, field=part.field)
     if isinstance(part, OtherExam):
-        return PartView(kind="content", text=part.text, pair_id=part.pair_id, field="answer", exam=part.exam)
+        return PartView(kind="content", text=part.text, pair_id=part.pair_id, field=part.field, exam=part.exam)
     if isinstance(part, SiteText):
         return PartView(kind="site", text=part.text, key=f"site_{part.fact}")
     if isinstance(part, FormText):

@@ -167,6 +167,9 @@ def test_who_does_not_know_gets_a_kind_sentence(reception: Reception, said: str)
     [
         ("beide", "exam_both"),
         ("both, MRI and mammogram", "exam_both"),
+        ("nein, beides", "exam_both"),
+        ("keins von beiden", "exam_neither"),
+        ("keine davon", "exam_neither"),
         ("weder noch, CT", "exam_neither"),
         ("nein", "exam_neither"),
         ("andere Untersuchung", "exam_neither"),
@@ -360,6 +363,21 @@ def test_who_stays_stays(reception: Reception, said: str) -> None:
     assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("keins von beiden", "exam_neither"), ("der Arzt hat CT gesagt", "exam_neither"), ("beides", "exam_both")],
+)
+def test_who_has_none_or_all_is_told_so_where_another_exam_was_offered(
+    reception: Reception, said: str, told: str
+) -> None:
+    chat = begin(reception, "mammo")
+    chat.say("andere Untersuchung")
+
+    assert [part.key for part in chat.say(said).parts if isinstance(part, Interface)] == [told]
+    denied = begin(reception, "mri").say("Ich habe gar keine MRT, der Arzt hat CT gesagt")
+    assert [part.key for part in denied.parts if isinstance(part, Interface)] == ["exam_neither"]
+
+
 @pytest.mark.parametrize("said", ["Ich kriege keine Luft, falsche Untersuchung", "MRT, ich kriege keine Luft"])
 def test_an_emergency_goes_before_another_exam(reception: Reception, said: str) -> None:
     chat = begin(reception, "mammo")
@@ -408,24 +426,34 @@ def test_nothing_of_any_exam_can_be_shown_while_it_is_not_known(reception: Recep
 OFFER = "Dazu finde ich etwas bei „MRT“. Möchten Sie die Antwort aus „MRT“ sehen?"
 SHOW = "Antwort aus „MRT“ zeigen"
 LOUD = "Bekomme ich Ohrstöpsel gegen Lärm?"
+LOUD_THERE = "Bekomme ich Ohrstöpsel gegen Lärm in der Röhre?"
+LOUD_ANSWER = f"MRT: {LOUD}"
 
 
 def test_what_only_another_exam_answers_is_offered_and_shown_under_its_name(reception: Reception) -> None:
     chat = begin(reception, "mammo")
 
-    offered = chat.say(LOUD)
+    offered = chat.say(LOUD_THERE)
     assert (texts(offered), choices(offered)) == ([OFFER], [SHOW, SENTENCES["de"]["no"]])
     shown = chat.say(choice=1)
-    assert texts(shown)[:2] == ["Die Antwort aus „MRT“:", f"MRT: {LOUD}"]
-    assert [part for part in shown.parts if isinstance(part, OtherExam)] == [
-        OtherExam("mri", "own-mri", f"MRT: {LOUD}")
-    ]
+    assert texts(shown)[:2] == ["Die Antwort aus „MRT“:", LOUD_ANSWER]
+    assert [part for part in shown.parts if isinstance(part, OtherExam)] == [OtherExam("mri", "own-mri", LOUD_ANSWER)]
     turn = reception.records.last_turn(chat.opened.id)
     assert turn is not None
-    assert (turn.decision, turn.pair_id, turn.catalog, turn.question) == ("answered", "own-mri", "mri@1", LOUD)
+    assert (turn.decision, turn.pair_id, turn.catalog, turn.question) == ("answered", "own-mri", "mri@1", LOUD_THERE)
     assert chat.exam == "mammo"
     assert [taken.reply for taken in reception.transcript(chat.opened.id)] == [offered, shown]
     assert "Mammographie: Was kostet die Untersuchung?" in texts(chat.say("kosten?"))
+
+
+def test_without_a_name_or_a_hint_nothing_of_another_exam_is_offered(reception: Reception) -> None:
+    for exam, said in (("mammo", LOUD), ("mammo", "laut?"), ("mri", "Muss ich mich oben ausziehen?")):
+        assert not any(text.startswith("Dazu finde ich") for text in texts(begin(reception, exam).say(said)))
+    # A hint does for what is answered alike anywhere, and not for what is kept to who names the exam.
+    hinted = begin(reception, "mri").say("Muss ich mich an der Brust oben ausziehen?")
+    assert not any(text.startswith("Dazu finde ich") for text in texts(hinted))
+    named = begin(reception, "mri").say("Muss ich mich oben ausziehen bei der Mammo?")
+    assert texts(named)[0].startswith("Dazu finde ich etwas bei „Mammographie“")
 
 
 @pytest.mark.parametrize("said", ["was kostet die röhre?", "was kostet der kernspin?"])
@@ -439,30 +467,54 @@ def test_who_names_the_other_exam_is_not_told_what_this_one_says_of_the_matter(r
     assert texts(begin(reception, "mammo").say("was kostet die mammo?")) != [OFFER]
 
 
+EASIER = ("einfacher", "/easy", "simpler")
+UNDRESS_ANSWER = "Mammographie: Muss ich mich oben ausziehen?"
+
+
+@pytest.mark.parametrize("said", [*EASIER, "warum?", "kosten?"])
+def test_what_is_said_after_an_answer_of_another_exam_is_about_that_answer(reception: Reception, said: str) -> None:
+    chat = begin(reception, "mammo")
+    chat.say("kosten?")
+    chat.say("was kostet die röhre?")
+    chat.say(choice=1)
+
+    told = chat.say(said)
+
+    assert texts(told)[0] == "Die Antwort aus „MRT“:"
+    assert not any(isinstance(part, Content) for part in told.parts)  # this exam's pair of the same id
+    assert all(part.exam == "mri" and part.pair_id == "costs" for part in told.parts if isinstance(part, OtherExam))
+    assert any(isinstance(part, OtherExam) for part in told.parts) or said in EASIER
+    # What is asked of this exam is answered by this exam, which says so.
+    back = texts(chat.say("Muss ich mich oben ausziehen?"))
+    assert back[:2] == ["Die Antwort davor war aus „MRT“. Jetzt geht es wieder um: Mammographie.", UNDRESS_ANSWER]
+    # One sentence is enough.
+    assert texts(chat.say("kosten?"))[0] == "Mammographie: Was kostet die Untersuchung?"
+
+
 @pytest.mark.parametrize(("said", "shows"), [("ja", True), ("nein", False), ("kosten?", False)])
 def test_the_offer_can_be_answered_in_words(reception: Reception, said: str, shows: bool) -> None:
     chat = begin(reception, "mammo")
-    chat.say(LOUD)
+    chat.say(LOUD_THERE)
 
-    assert (f"MRT: {LOUD}" in texts(chat.say(said))) is shows
+    assert (LOUD_ANSWER in texts(chat.say(said))) is shows
     # It is over then.
-    assert f"MRT: {LOUD}" not in texts(chat.say("ja"))
+    assert LOUD_ANSWER not in texts(chat.say("ja"))
 
 
 def test_no_offer_where_this_exam_answers_or_somebody_is_in_danger(reception: Reception) -> None:
     chat = begin(reception, "mri")
 
-    assert texts(chat.say(LOUD))[0] == f"MRT: {LOUD}"
-    for said in (BREATHLESS, LOUD):  # an alarm is open
+    assert texts(chat.say(LOUD))[0] == LOUD_ANSWER
+    for said in (BREATHLESS, LOUD_THERE):  # an alarm is open
         assert not any(text.startswith("Dazu finde ich") for text in texts(begin(reception, "mri").say(said)))
     chat = begin(reception, "mammo")
     chat.say(BREATHLESS)
-    assert OFFER not in texts(chat.say(LOUD))
+    assert OFFER not in texts(chat.say(LOUD_THERE))
 
 
 def test_an_answer_of_another_exam_goes_with_that_exam(both: dict[str, Assistant], records: SqlRecords) -> None:
     chat = begin(service(both, records), "mammo")
-    chat.say(LOUD)
+    chat.say(LOUD_THERE)
     chat.say(choice=1)
 
     alone = service({"mammo": both["mammo"]}, records)
@@ -477,6 +529,19 @@ def test_a_question_that_names_no_exam_is_one_about_the_own(reception: Reception
     # Both have a pair of it, and would say something else.
     assert not any(text.startswith("Dazu finde ich") for text in texts(chat.say("Was kostet das Bild vom Arm?")))
     assert texts(chat.say("Was kostet ein MRT?")) == [OFFER]
+
+
+def test_after_a_restart_without_the_other_exam_nothing_of_this_one_stands_in_its_place(
+    both: dict[str, Assistant], records: SqlRecords
+) -> None:
+    chat = begin(service(both, records), "mammo")
+    chat.say("was kostet die röhre?")
+    chat.say(choice=1)
+    # After a restart without that exam nothing of this one's pair of the same id is shown for it.
+    alone = service({"mammo": both["mammo"]}, records)
+    for number, said in enumerate(("einfacher", "/easy", "nochmal")):
+        reply = alone.take(chat.opened, Message(f"a{number}", said)).reply
+        assert not any(isinstance(part, (Content, OtherExam)) for part in reply.parts)
 
 
 def test_an_exam_without_the_language_goes_on_in_its_own(both: dict[str, Assistant], records: SqlRecords) -> None:

@@ -1,4 +1,7 @@
-"""How often another exam's answer is offered: of the shipped exams, by the questions that their thresholds were set on."""
+"""How often another exam's answer would be offered by the margin alone: of the shipped exams, by their own questions.
+
+Offers need a name of the other exam, or what points to it, besides: they are rarer by far.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ EVERY = 10  # of these questions: more would only take longer
 
 
 @pytest.mark.proof
-def test_hardly_a_question_of_the_own_exam_gets_an_offer_and_many_of_the_other_do(
+def test_by_the_margin_alone_hardly_a_question_of_the_own_exam_gets_an_offer_and_many_of_the_other_do(
     shipped: Assistant, shipped_data: Path, embedded_encoder: EmbeddedEncoder
 ) -> None:
     exams = (shipped, Assistant.open("mri", data=shipped_data, encoder=embedded_encoder, sample=True))

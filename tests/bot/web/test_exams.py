@@ -190,6 +190,23 @@ def test_on_the_page_who_is_in_the_wrong_exam_presses_the_other_or_begins_anew(
     assert "/" in [link.get("href") for link in browser.page.all("a") if link.text == "Neues Gespräch beginnen"]
 
 
+def test_easier_after_another_exams_answer_is_about_that_answer(server: Server, browser: Browser) -> None:
+    patient = Patient(server, exam="mammo")
+    patient.say(text="was kostet die röhre?")
+    assert texts(patient.say(choice=1)["reply"])[0] == "Die Antwort aus „MRT“:"
+    parts = patient.say(text="einfacher")["reply"]["parts"]
+    assert parts[0]["text"] == "Die Antwort aus „MRT“:"
+    assert [(part["exam"], part["field"]) for part in parts if part["kind"] == "content"] == [("mri", "easy_answer")]
+
+    browser.open("/")
+    browser.press("Mammographie", consent="yes")
+    browser.say("was kostet die röhre?")
+    browser.press("Antwort aus „MRT“ zeigen")
+    shown = browser.say("/easy").text
+    assert shown.count("Die Antwort aus „MRT“:") == 2
+    assert "Mammographie: Was kostet" not in shown
+
+
 def test_after_a_restart_with_other_exams_nobody_goes_on_in_another(
     server: Server, browser: Browser, options: list[str]
 ) -> None:
