@@ -16,7 +16,8 @@ from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Content, Place, guard, worded
 from bot.talk.dialogue import State, read_state, write_state
 from bot.talk.messages import picks
-from bot.talk.reactions import Reaction, Reactions
+from bot.talk.reaction import Reaction
+from bot.talk.reactions import Reactions
 from bot.testing import HashEncoder, write_small_catalog
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)

@@ -7,7 +7,8 @@ import pytest
 from bot import Assistant
 from bot.sentences.reply import Content, Interface, Place, Reply, SiteText, guard, worded
 from bot.talk.dialogue import State
-from bot.talk.reactions import Reaction, Reactions
+from bot.talk.reaction import Reaction
+from bot.talk.reactions import Reactions
 
 NOW = datetime(2026, 11, 23, 10, 30, tzinfo=UTC)
 

@@ -21,7 +21,8 @@ from bot.release.stops import Stop, Stops
 from bot.sentences.reply import SENTENCES, Content, Reply, SiteText
 from bot.talk.conversation import Conversation, Message
 from bot.talk.dialogue import State
-from bot.talk.reactions import Reaction, Reactions
+from bot.talk.reaction import Reaction
+from bot.talk.reactions import Reactions
 
 NOW = datetime(2026, 11, 26, 10, 0, tzinfo=UTC)
 EVERY = 3  # of the catalog's pairs, one is tried
