@@ -12,8 +12,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate
+from bot import BadData, Catalog, Settings, fold, friendly_errors, load_catalog, locate
 from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
+from bot.catalog.catalog import read_catalog
+from bot.catalog.checked import Checked
 from bot.commands.heard import Ear
 from harness.authoring.variants.queue import Decision, Queue
 from harness.authoring.variants.screen import decide_one_by_one, review_words
@@ -68,15 +70,20 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
         ear = Ear.of(folder, language, Settings.from_environment())
         queue = queue.listening(ear.emergencies, ear.name)
         try:
-            queue = _decided(reviewed, queue, catalog, console, json_=json_)
+            queue = _decided(reviewed, queue, catalog, console, trained=ear.lookout is not None, json_=json_)
         except KeyboardInterrupt:
             console.print(f"\n{words.stopped}")
             raise typer.Exit(INTERRUPTED) from None
         added = FILES[kind](folder, language, _additions(queue, kind))
         _show(queue, earlier + added, load_catalog(folder, language), json_=json_)
+        if kind == "variants" and not json_:
+            for pair, where in _left_behind(queue, folder, language):
+                console.print(words.say("stays", pair=pair, where=where))
 
 
-def _decided(reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Console, *, json_: bool) -> Queue:
+def _decided(
+    reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Console, *, trained: bool, json_: bool
+) -> Queue:
     """Return the queue with what the curator decides now; each decision is kept at once."""
     words = review_words(catalog.language)
     if reviewed.decided is not None:
@@ -90,6 +97,8 @@ def _decided(reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Consol
         console.print(words.say("sampled", read=len(acts), accepted=acts.count("accept")))
     if reviewed.accept_agreed and read_all:
         agreed = queue.agreed
+        if agreed and not trained and not json_:
+            console.print(words.say("untrained", texts=len(agreed)))
         queue = queue.decide([Decision(id=text.id, act="accept") for text in agreed])
         if not json_:
             console.print(words.say("together", texts=len(agreed)))
@@ -137,6 +146,25 @@ def _additions(queue: Queue, kind: str) -> list[Addition]:
         also = tuple(id_ for id_ in text.answered_by if id_ != pair) if pair else ()
         found.append(Addition(pair, text.text, text.voice, text.facet, text.stratum, text.patient, also))
     return found
+
+
+def _left_behind(queue: Queue, folder: Path, language: str) -> list[tuple[str, str]]:
+    """Return the pair, file and line of variants that were written, and dropped or moved away afterwards."""
+    read = read_catalog(folder, language, [])
+    if read is None:
+        return []
+    checked = Checked(*read)
+    elsewhere = {
+        (fold(text.text), text.voice): decision.pair
+        for text in queue.texts
+        if (decision := queue.decisions.get(text.id)) is not None and decision.act in ("drop", "move")
+    }
+    return [
+        (pair.id, f"{checked.path}:{checked.line('pairs', number, 'variants', place)}")
+        for number, pair in enumerate(checked.catalog.pairs)
+        for place, variant in enumerate(pair.variants)
+        if variant.by is not None and elsewhere.get((fold(variant.text), variant.by.profile or ""), pair.id) != pair.id
+    ]
 
 
 def _show(queue: Queue, added: int, catalog: Catalog, *, json_: bool) -> None:
