@@ -92,8 +92,8 @@ def translated(document: Any, table: str, language: str, *, other_numbers: bool 
             differing.append(f"line {number} has {parts[0]}, its text {parts[1]} {parts[2]}")
     if differing and not other_numbers:
         raise BadData(
-            f"{len(differing)} translations have other numbers or units than their texts, the first: {differing[0]}. Mend the "
-            "table, or give `--other-numbers` where that is right, as for telephone numbers."
+            f"{len(differing)} translations have other numbers or units than their texts, the first: {differing[0]}. "
+            "Mend the table, or give `--other-numbers` where that is right, as for telephone numbers."
         )
     known = {_one_line(text) for text in _texts(document)}
     if strange := next((text for text in found if text and text not in known), None):

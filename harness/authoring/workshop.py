@@ -67,7 +67,7 @@ class Workshop(Generic[T]):
         asks: dict[str, Ask[Any]] = {}
         reached = advance(_noting_asks(self.work(), asks), known)
         for folder in (path for path in given if path.is_dir()):
-            require_own([*asks.values(), *reached.waiting], folder)
+            require_own([*asks.values(), *reached.waiting], folder, {*asks, *reached.models})
         asked = {*reached.models, *(one.id for one in reached.waiting), *own}
         return self.folder.take(given, belongs=asked.__contains__)
 

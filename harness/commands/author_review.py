@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
@@ -68,9 +68,9 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
         if earlier and not json_:
             console.print(words.say("before", folder=folder, texts=earlier))
         ear = Ear.of(folder, language, Settings.from_environment())
-        queue = queue.listening(ear.emergencies, ear.name)
+        queue = replace(queue.listening(ear.emergencies, ear.name), trained=ear.lookout is not None)
         try:
-            queue = _decided(reviewed, queue, catalog, console, trained=ear.lookout is not None, json_=json_)
+            queue = _decided(reviewed, queue, catalog, console, json_=json_)
         except KeyboardInterrupt:
             console.print(f"\n{words.stopped}")
             raise typer.Exit(INTERRUPTED) from None
@@ -81,9 +81,7 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
                 console.print(words.say("stays", pair=pair, where=where))
 
 
-def _decided(
-    reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Console, *, trained: bool, json_: bool
-) -> Queue:
+def _decided(reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Console, *, json_: bool) -> Queue:
     """Return the queue with what the curator decides now; each decision is kept at once."""
     words = review_words(catalog.language)
     if reviewed.decided is not None:
@@ -97,7 +95,7 @@ def _decided(
         console.print(words.say("sampled", read=len(acts), accepted=acts.count("accept")))
     if reviewed.accept_agreed and read_all:
         agreed = queue.agreed
-        if agreed and not trained and not json_:
+        if agreed and not queue.trained and not json_:
             console.print(words.say("untrained", texts=len(agreed)))
         queue = queue.decide([Decision(id=text.id, act="accept") for text in agreed])
         if not json_:

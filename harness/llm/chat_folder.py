@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote, unquote
@@ -55,13 +55,17 @@ def write_chat(prompts: Sequence[Told], folder: Path) -> int:
     return len(fresh)
 
 
-def require_own(prompts: Sequence[Told], folder: Path) -> None:
+def require_own(prompts: Sequence[Told], folder: Path, known: Collection[str] | None = None) -> None:
     """Raise BadData where a prompt in the folder is not the one of its name: it is another work's, or was written over.
 
-    Two works give the same names to what they ask, and the answer to one would be taken for the other's.
+    Two works give the same names to what they ask, and the answer to one would be taken for the other's. `known`: the
+    ids of all that this work has asked; a folder without any of them is another work's, too.
     """
     own = {one.id: _told(one) for one in prompts}
     files = sorted(folder.iterdir()) if folder.is_dir() else []
+    there = {_id_of(path.name, PROMPT) for path in files if path.name.endswith(PROMPT)}
+    if known is not None and there and there.isdisjoint(known):
+        raise BadData(f"{folder} holds another work's prompts. Choose a new folder with `--prompts`.")
     for path in files:
         told = own.get(_id_of(path.name, PROMPT)) if path.name.endswith(PROMPT) else None
         if told is None:

@@ -229,6 +229,10 @@ def test_a_chat_window_is_enough_and_what_answers_nothing_is_said(catalog: Path,
     assert refused.exit_code == 2
     assert "holds another work's prompts" in refused.output.replace("\n", " ")
 
+    strange = ("translate", "--catalog", catalog, "--from", "en", "--to", "fr", "--pairs", "pain", "--prompts", chat)
+    assert author(*strange, "--out", tmp_path / "french").exit_code == 2
+    assert len(list(chat.iterdir())) == 8
+
     def paste(encoding: str) -> None:
         for path in chat.glob("* prompt.txt"):
             prompt = path.read_text(encoding="utf-8")
