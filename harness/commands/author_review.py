@@ -13,9 +13,7 @@ import typer
 from rich.console import Console
 
 from bot import BadData, Catalog, Settings, fold, friendly_errors, load_catalog, locate
-from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
-from bot.catalog.catalog import read_catalog
-from bot.catalog.checked import Checked
+from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants, places_of_variants
 from bot.commands.heard import Ear
 from harness.authoring.variants.queue import Decision, Queue
 from harness.authoring.variants.screen import decide_one_by_one, review_words
@@ -148,20 +146,15 @@ def _additions(queue: Queue, kind: str) -> list[Addition]:
 
 def _left_behind(queue: Queue, folder: Path, language: str) -> list[tuple[str, str]]:
     """Return the pair, file and line of variants that were written, and dropped or moved away afterwards."""
-    read = read_catalog(folder, language, [])
-    if read is None:
-        return []
-    checked = Checked(*read)
     elsewhere = {
         (fold(text.text), text.voice): decision.pair
         for text in queue.texts
         if (decision := queue.decisions.get(text.id)) is not None and decision.act in ("drop", "move")
     }
     return [
-        (pair.id, f"{checked.path}:{checked.line('pairs', number, 'variants', place)}")
-        for number, pair in enumerate(checked.catalog.pairs)
-        for place, variant in enumerate(pair.variants)
-        if variant.by is not None and elsewhere.get((fold(variant.text), variant.by.profile or ""), pair.id) != pair.id
+        (pair, where)
+        for pair, text, voice, where in places_of_variants(folder, language)
+        if elsewhere.get((fold(text), voice), pair) != pair
     ]
 
 
