@@ -17,7 +17,9 @@ from bot.catalog.catalog import (
     calibration_file,
     load_catalog,
     near_misses_file,
+    read_catalog,
 )
+from bot.catalog.checked import Checked
 from bot.catalog.edge import Author
 from bot.catalog.yaml_edit import edit_pairs, new_file
 from bot.errors import BadData
@@ -77,6 +79,25 @@ def add_variants(folder: Path, language: str, additions: Sequence[Addition]) -> 
         with catalog.path.open(encoding="utf-8", newline="") as file:
             _replace(catalog.path, edit_pairs(file.read(), changed=list(grown.values())))
     return added
+
+
+def places_of_variants(folder: Path, language: str) -> list[tuple[str, str, str, str]]:
+    """Return the pair, text, voice, and file and line of every variant that a voice wrote."""
+    read = read_catalog(folder, language, [])
+    if read is None:
+        return []
+    checked = Checked(*read)
+    return [
+        (
+            pair.id,
+            variant.text,
+            variant.by.profile or "",
+            f"{checked.path}:{checked.line('pairs', n, 'variants', place)}",
+        )
+        for n, pair in enumerate(checked.catalog.pairs)
+        for place, variant in enumerate(pair.variants)
+        if variant.by is not None
+    ]
 
 
 def add_pairs(folder: Path, language: str, pairs: Sequence[Pair], *, name: str) -> int:

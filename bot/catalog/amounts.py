@@ -44,6 +44,19 @@ UNITS: Mapping[str, str] = {
     "mSv": r"msv|millisieverts?",
     "mm": r"mm|millimet(?:er|re)[ns]?",
     "cm": r"cm|zentimetern?|centimet(?:er|re)s?",
+    "µg": r"[µμ]g|mcg|mikrogramm|micrograms?|microgrammes?",
+    "mg": r"mg|milligramm|milligrams?|milligrammes?",
+    "g": r"g|gramm|grams?|grammes?",
+    "kg": r"kg|kilo(?:gramm|grams?|grammes?|s)?",
+    "ml": r"ml|milliliter[ns]?|millilit(?:er|re)s?",
+    "cl": r"cl|zentilitern?|centilit(?:er|re)s?",
+    "dl": r"dl|dezilitern?|decilit(?:er|re)s?",
+    "litres": r"l(?!['’])|litern?|lit(?:er|re)s?",
+    "°F": r"°\s?f|(?:grad|degrees?|degrés?) fahrenheit",
+    "°C": r"°(?:\s?c)?|(?:grad|degrees?|degrés?)(?: celsius)?",
+    "units": r"ie|iu|einheiten|units?|unités?",
+    "tablets": r"tabletten?|tablets?|comprimés?",
+    "o'clock": r"uhr|o['’]clock",
     "euros": r"euros?|eur|€",
     "francs": r"franken|chf|francs?",
     "pounds": r"pfund|gbp|pounds?",
@@ -52,6 +65,8 @@ UNITS: Mapping[str, str] = {
 # What makes units of time comparable: months are of no fixed length.
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}
 _MONTHS = {"months": 1, "years": 12, "yearly": 12}
+_MASSES = {"µg": 1, "mg": 1_000, "g": 1_000_000, "kg": 1_000_000_000}
+_VOLUMES = {"ml": 1, "cl": 10, "dl": 100, "litres": 1000}
 TIMES = frozenset({*_SECONDS, *_MONTHS, "working days"})
 # Durations are never told by a bare number elsewhere in the text: that 3 women are ill does not say "3 weeks".
 _NEEDS_UNIT = frozenset({*_SECONDS, "working days", "months", "yearly", "per day", "per week", "per month", "per year"})
@@ -87,6 +102,8 @@ _PHRASES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
             (r"\b(?:einer? )?dreiviertelstunde\b", "45 Minuten"),
             (r"\b(?:einer? )?viertelstunde\b", "15 Minuten"),
             (r"\b(?:ein(?:em)? )?halbe[sn] jahr\b", "6 Monate"),
+            (r"\b(?:eine[rn]? )?halben? tablette\b", "0.5 Tabletten"),
+            (r"\b(?:eine[rn]? )?ganzen? tablette\b", "1 Tablette"),
             (r"\b(?:anderthalb|eineinhalb)\b", "1.5"),
             (r"\bjede[ns]? zweite[ns]? (?=tag|woche|monat|jahr)", "2 "),
             (
@@ -100,6 +117,9 @@ _PHRASES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
         ),
         "fr": (
             (r"\b(?:une )?demi-?heure\b", "30 minutes"),
+            (r"\b(?:un )?demi-?comprimé\b|\b(?:la )?moitié d'un comprimé\b", "0.5 comprimés"),
+            (r"\bun comprimé entier\b", "1 comprimé"),
+            (r"\bà (\d{1,2}) ?h(?:eures?)?\b", r"à \1 o'clock"),
             (r"\btrois quarts? d'heure\b", "45 minutes"),
             (r"\b(?:un )?quart d'heure\b", "15 minutes"),
             (r"\b(?:une fois par|chaque|tous les|par) an(?:née)?s?\b", "1 yearly"),
@@ -113,6 +133,8 @@ _PHRASES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
             (r"\b(?:a )?quarter of an hour\b", "15 minutes"),
             (r"\btwice(?= (?:an?|per|each|every|daily|weekly|monthly|yearly)\b)", "2 times"),
             (r"\bhalf a year\b", "6 months"),
+            (r"\bhalf (?:a |of a )?tablet\b|\ba half[- ]tablet\b", "0.5 tablets"),
+            (r"\b(?:a (?:whole|full)|one(?: whole)?) tablet\b", "1 tablet"),
             (r"\bone and a half\b", "1.5"),
             (r"\ban hour and a half\b", "1.5 hours"),
             (r"\bevery (?:other|second) (?=day|week|month|year)", "2 "),
@@ -121,6 +143,14 @@ _PHRASES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
             (r"\b(within|for|after|about|around|than|least|in) an? (?=hour|day|week|month|year)", r"\1 1 "),
         ),
     }.items()
+}
+# Times of day are told by 24 hours: "8 Uhr abends", "8 pm" and "20 Uhr" are one.
+_LATE = r"abends|nachmittags|am (?:abend|nachmittag)|in the (?:evening|afternoon)"
+_CLOCK = {
+    "de": re.compile(rf"\b(\d{{1,2}})(?:[:.](\d\d))? ?uhr\b(?P<late> (?:{_LATE})\b)?", re.I),
+    "en": re.compile(
+        rf"\b(\d{{1,2}})(?:[:.](\d\d))? ?(?:o['’]clock\b(?P<late> (?:{_LATE})\b)?|(?P<half>[ap])\.?m\b\.?)", re.I
+    ),
 }
 # What has a number word and is no amount.
 _IDIOM = re.compile(
@@ -174,6 +204,8 @@ def amounts(text: str, language: str) -> frozenset[Amount]:
     for pattern, plain in _PHRASES.get(language, ()):
         text = pattern.sub(plain, text)
     text = _THOUSANDS.get(language, _THOUSANDS["en"]).sub("", _in_digits(text, language))
+    if language in _CLOCK:
+        text = _CLOCK[language].sub(_of_24_hours, text)
     found: set[Amount] = set()
     for often in _OFTEN.finditer(text):
         found.add(Amount(_plain(often[1]), f"per {_PERIODS[(often[2] or often[3])[0].lower()]}"))
@@ -185,6 +217,13 @@ def amounts(text: str, language: str) -> frozenset[Amount]:
         unit = next((name for place, name in enumerate(UNITS) if stated[f"u{place}"]), "")
         found.update(Amount(_plain(number), unit) for number in re.findall(_NUMBER, stated["numbers"]))
     return frozenset(found)
+
+
+def _of_24_hours(told: re.Match[str]) -> str:
+    hour, half = int(told[1]), told.groupdict().get("half")
+    late = told["late"] or (half or "").lower() == "p"
+    hour = hour + 12 if late and hour < 12 else 0 if half and not late and hour == 12 else hour
+    return f"{hour}{f'.{told[2]}' if told[2] and told[2] != '00' else ''} o'clock"
 
 
 def _in_digits(text: str, language: str) -> str:
@@ -243,7 +282,7 @@ def _measure(amount: Amount) -> tuple[str, float | str]:
     """Return a kind and a value by which amounts of different units are the same."""
     every = amount.unit.removeprefix("per ")
     unit = amount.unit if every in (amount.unit, "cent") else f"{every}s"
-    for kind, factors in (("seconds", _SECONDS), ("months", _MONTHS)):
+    for kind, factors in (("seconds", _SECONDS), ("months", _MONTHS), ("mass", _MASSES), ("volume", _VOLUMES)):
         if unit in factors and amount.value.count(".") <= 1:
             value = float(amount.value)
             often = unit != amount.unit and value

@@ -14,6 +14,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.catalog.amounts import Amount, amounts, lacking, listed
 from bot.errors import BadData
 from bot.interview.values.fhir_json import dump
 
@@ -21,6 +22,7 @@ TRANSLATION = "http://hl7.org/fhir/StructureDefinition/translation"
 # Elements that people read.
 TEXTS = ("title", "description", "purpose", "copyright", "text", "display", "unit")
 TEXT, OR = "text", " | "  # the column with the resource's own words; between several words for one concept
+WITH_UNITS = ("de", "en", "fr")  # languages whose amounts are read with their units
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 WIDTH = 160  # columns of a written file, for what fits on one line
 
@@ -64,7 +66,7 @@ def translated(document: Any, table: str, language: str, *, other_numbers: bool 
 
     Raises:
         BadData: The table has no such column, says two things of one text, speaks of a text that is not there, or
-            has other numbers than it.
+            has other numbers or units than it.
     """
     rows = list(csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE))
     columns = list(rows[0]) if rows else []
@@ -75,17 +77,23 @@ def translated(document: Any, table: str, language: str, *, other_numbers: bool 
         )
     found: dict[str, str] = {}
     before = {_one_line(text): OR.join(words.get(language, ())) for text, words in _texts(document).items()}
-    differing = list[str]()
+    differing, source = list[str](), _language_of(document)
     for number, row in enumerate(rows, 2):
         own, said = (row[TEXT] or "").strip(), (row[language] or "").strip()
         if found.setdefault(own, said) != said:
             raise BadData(f"Line {number} translates {own[:60]!r} in another way than a line before. Mend the table.")
-        if said and said != before.get(own) and _numbers(own) != _numbers(said):
+        if not said or said == before.get(own):
+            continue
+        here, there = _amounts(own, source, language), _amounts(said, language, source)
+        if _numbers(own) != _numbers(said):
             differing.append(f"line {number} has {_listed(said)}, its text {own[:60]!r} {_listed(own)}")
+        elif lacking(here, there) or lacking(there, here):
+            parts = (listed(there) or "no amount", repr(own[:60]), listed(here) or "none")
+            differing.append(f"line {number} has {parts[0]}, its text {parts[1]} {parts[2]}")
     if differing and not other_numbers:
         raise BadData(
-            f"{len(differing)} translations have other numbers than their texts, the first: {differing[0]}. Mend the "
-            "table, or give `--other-numbers` where that is right, as for telephone numbers."
+            f"{len(differing)} translations have other numbers or units than their texts, the first: {differing[0]}. "
+            "Mend the table, or give `--other-numbers` where that is right, as for telephone numbers."
         )
     known = {_one_line(text) for text in _texts(document)}
     if strange := next((text for text in found if text and text not in known), None):
@@ -98,6 +106,19 @@ def translated(document: Any, table: str, language: str, *, other_numbers: bool 
         if words := found.get(_one_line(place.text)):
             _write(place, language, words.split(OR))
     return copy
+
+
+def _language_of(document: Any) -> str:
+    """Return the language of a resource, or of the first in a Bundle that names one; empty where none does."""
+    entries = document.get("entry", ()) if isinstance(document, dict) else ()
+    resources = (document, *(entry.get("resource") for entry in entries if isinstance(entry, dict)))
+    named = (each.get("language") for each in resources if isinstance(each, dict))
+    return next((str(each)[:2].lower() for each in named if each), "")
+
+
+def _amounts(text: str, own: str, other: str) -> frozenset[Amount]:
+    """Return the amounts of a text; none unless those of both languages can be read."""
+    return amounts(text, own) if {own, other} <= set(WITH_UNITS) else frozenset()
 
 
 def _numbers(text: str) -> set[str]:

@@ -284,6 +284,8 @@ def translate(
             raise UserFixable(
                 "Give `--export TABLE` to write texts, or `--import TABLE --lang LANG` to take a language."
             )
+        if out is not None and out.exists() and not (file.exists() and out.samefile(file)):
+            raise BadData(f"{str(out)!r} exists. Choose another file with `--out`.")
         if not is_code(lang):
             raise UserFixable(f"`--lang` is {lang!r}. Write the two letters of the language (ISO 639-1), such as fr.")
         try:

@@ -41,6 +41,8 @@ def read_form_rows(path: Path, columns: Sequence[str], form: str) -> list[tuple[
         text, skipped = text.partition("\n")[2], 1
     try:
         delimiter = max(_DELIMITERS, key=lambda each: len({*_header(text, each)} & {*columns}))
+        if len(columns) == 1 and all(len(_header(text, each)) == 1 for each in _DELIMITERS):
+            return _one_column(text, columns, skipped, f"{path} has no column {columns[0]!r}. {remedy}")
         if lacking := [name for name in columns if name not in _header(text, delimiter)]:
             raise BadData(f"{path} has no column {lacking[0]!r}. {remedy}")
         reader = csv.DictReader(io.StringIO(text, newline=""), _header(text, delimiter), delimiter=delimiter)
@@ -49,6 +51,17 @@ def read_form_rows(path: Path, columns: Sequence[str], form: str) -> list[tuple[
     except csv.Error as error:
         raise BadData(f"{path} is no table ({error}). {remedy}") from error
     return [(number, row) for number, row in rows if any(cell.strip() for cell in row.values())]
+
+
+def _one_column(text: str, columns: Sequence[str], skipped: int, problem: str) -> list[tuple[int, dict[str, str]]]:
+    """Return the cells of a table of one column: nothing separates there, commas belong to the texts."""
+    if _header(text, ",") != [*columns]:
+        raise BadData(problem)
+    # What a spreadsheet put in quotation marks it has doubled inside, and may break over lines.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\x1f")
+    next(reader)
+    rows = [(reader.line_num + skipped, {columns[0]: "".join(row)}) for row in reader]
+    return [(number, row) for number, row in rows if row[columns[0]].strip()]
 
 
 def _header(text: str, delimiter: str) -> list[str]:

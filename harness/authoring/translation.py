@@ -16,7 +16,7 @@ from harness.files import Record, read_record
 from harness.llm.scores import json_objects
 
 FIELDS = ("question", "short_answer", "answer", "easy_answer")
-COUNTED = ("de", "en")  # languages whose amounts, units and all, can be read
+COUNTED = ("de", "en", "fr")  # languages whose amounts, units and all, can be read
 FEWEST_WORDS = 3  # of a text whose language is asked: a name of an exam is the same in several
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _SCHEMA = {

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from harness.authoring.working import Advanced, Ask, Work, advance
 from harness.llm.batch_files import ModelAnswer, read_answers
+from harness.llm.chat_folder import require_own
 from harness.llm.work_folder import WorkFolder
 
 T = TypeVar("T")
@@ -62,6 +63,22 @@ class Workshop(Generic[T]):
         own = self.folder.answers()
         good = {id_: answer for id_, answer in own.items() if not answer.problem}
         known: dict[str, ModelAnswer] = {**own, **read_answers(list(given)), **good}
-        reached = advance(self.work(), known)
+        # Before anything is kept: every prompt that has been asked so far, in the folders of a chat window.
+        asks: dict[str, Ask[Any]] = {}
+        reached = advance(_noting_asks(self.work(), asks), known)
+        for folder in (path for path in given if path.is_dir()):
+            require_own([*asks.values(), *reached.waiting], folder, {*asks, *reached.models})
         asked = {*reached.models, *(one.id for one in reached.waiting), *own}
         return self.folder.take(given, belongs=asked.__contains__)
+
+
+def _noting_asks(work: Work[T], asks: dict[str, Ask[Any]]) -> Work[T]:
+    """Do a work, and note each prompt by its id."""
+    try:
+        step = next(work)
+        while True:
+            asks.update((one.id, one) for one in step)
+            step = work.send((yield step))
+    except StopIteration as ended:
+        result: T = ended.value
+        return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from bot import BadData, Catalog, Settings, friendly_errors, load_catalog, locate
-from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
+from bot import BadData, Catalog, Settings, fold, friendly_errors, load_catalog, locate
+from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants, places_of_variants
 from bot.commands.heard import Ear
 from harness.authoring.variants.queue import Decision, Queue
 from harness.authoring.variants.screen import decide_one_by_one, review_words
@@ -66,7 +66,7 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
         if earlier and not json_:
             console.print(words.say("before", folder=folder, texts=earlier))
         ear = Ear.of(folder, language, Settings.from_environment())
-        queue = queue.listening(ear.emergencies, ear.name)
+        queue = replace(queue.listening(ear.emergencies, ear.name), trained=ear.lookout is not None)
         try:
             queue = _decided(reviewed, queue, catalog, console, json_=json_)
         except KeyboardInterrupt:
@@ -74,6 +74,9 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
             raise typer.Exit(INTERRUPTED) from None
         added = FILES[kind](folder, language, _additions(queue, kind))
         _show(queue, earlier + added, load_catalog(folder, language), json_=json_)
+        if kind == "variants" and not json_:
+            for pair, where in _left_behind(queue, folder, language):
+                console.print(words.say("stays", pair=pair, where=where))
 
 
 def _decided(reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Console, *, json_: bool) -> Queue:
@@ -90,6 +93,8 @@ def _decided(reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Consol
         console.print(words.say("sampled", read=len(acts), accepted=acts.count("accept")))
     if reviewed.accept_agreed and read_all:
         agreed = queue.agreed
+        if agreed and not queue.trained and not json_:
+            console.print(words.say("untrained", texts=len(agreed)))
         queue = queue.decide([Decision(id=text.id, act="accept") for text in agreed])
         if not json_:
             console.print(words.say("together", texts=len(agreed)))
@@ -137,6 +142,20 @@ def _additions(queue: Queue, kind: str) -> list[Addition]:
         also = tuple(id_ for id_ in text.answered_by if id_ != pair) if pair else ()
         found.append(Addition(pair, text.text, text.voice, text.facet, text.stratum, text.patient, also))
     return found
+
+
+def _left_behind(queue: Queue, folder: Path, language: str) -> list[tuple[str, str]]:
+    """Return the pair, file and line of variants that were written, and dropped or moved away afterwards."""
+    elsewhere = {
+        (fold(text.text), text.voice): decision.pair
+        for text in queue.texts
+        if (decision := queue.decisions.get(text.id)) is not None and decision.act in ("drop", "move")
+    }
+    return [
+        (pair, where)
+        for pair, text, voice, where in places_of_variants(folder, language)
+        if elsewhere.get((fold(text), voice), pair) != pair
+    ]
 
 
 def _show(queue: Queue, added: int, catalog: Catalog, *, json_: bool) -> None:

@@ -12,7 +12,7 @@ from bot import Settings, UserFixable
 from harness.console import counted, plain_console, printable
 from harness.files import writing
 from harness.llm.batch_files import answers_not_used
-from harness.llm.chat_folder import write_chat
+from harness.llm.chat_folder import require_own, write_chat
 from harness.patients.prompts import AGAIN
 
 if TYPE_CHECKING:
@@ -114,8 +114,10 @@ def carry_on(workshop: Workshop[T], asking: ModelOptions, words: Words = OURS) -
         finally:
             model.tell()
     marked = words.patients
-    folder.leave(advanced.waiting, model=asking.written_for, temperature=asking.temperature, patient_text=marked)
     chat = asking.chat_folder
+    if chat is not None and not marked:
+        require_own(advanced.waiting, chat, {*advanced.models, *(one.id for one in advanced.waiting)})
+    folder.leave(advanced.waiting, model=asking.written_for, temperature=asking.temperature, patient_text=marked)
     if asking.prompts is not None:
         asking.write(advanced.waiting, patient_text=marked)
     elif chat is not None and not marked:

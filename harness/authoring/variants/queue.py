@@ -98,12 +98,14 @@ class Queue:
         decisions: By the id of the text.
         alarming: The sign of an emergency that the alarm hears in a text, by its id: such a text is accepted by itself,
             never together with others.
+        trained: Whether the alarm has learned this catalog; else only the rules have listened.
     """
 
     folder: Path
     texts: Sequence[Queued]
     decisions: Mapping[str, Decision]
     alarming: Mapping[str, str] = field(default_factory=dict)
+    trained: bool = False
 
     @classmethod
     def of(cls, folder: Path) -> Queue:

@@ -34,6 +34,8 @@ class ReviewWords(Record):
     alarming: str
     sampled: str
     unsampled: str
+    untrained: str
+    stays: str
     together: str
     before: str
     stopped: str
@@ -119,8 +121,10 @@ def _decision(text: Queued, key: str, pair: str) -> Decision | None:
 def _asked(keyboard: Keyboard | None, words: ReviewWords) -> tuple[str, str]:
     """Return the key that was pressed, and the pair's id behind `m`; raise EOFError at the end of input."""
     if keyboard is None:
-        line = input().strip()
-        return line[:1].lower(), line[1:].strip()
+        key, _, named = input().strip().partition(" ")
+        # A whole word is no key: "ablehnen" does not begin to accept.
+        exact = len(key) == 1 and (not named.strip() or key.lower() == "m")
+        return (key.lower() if exact else ""), named.strip()
     key = keyboard.key()
     key = "u" if key == LEFT else key
     with suppress(KeyboardInterrupt):

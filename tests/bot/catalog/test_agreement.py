@@ -177,3 +177,40 @@ def test_yes_and_no_to_one_question_are_found(
     found = [each for each in _lint(tmp_path, de=de, en=en) if each.rule == "yes-no"]
 
     assert [f"{each.path.name}:{each.line}" for each in found] == odd
+
+
+@pytest.mark.parametrize(
+    ("de", "en"),
+    [
+        ("100 mg ASS", "100 g of ASA"),
+        ("200 ml Wasser", "200 litres of water"),
+        ("50 µg", "50 mg"),
+        ("10 Einheiten", "10 ml"),
+        ("ab 38,5 Grad", "from 38.5 degrees Fahrenheit"),
+        ("eine halbe Tablette", "a whole tablet"),
+        ("um 8 Uhr", "at 8 pm"),
+    ],
+)
+def test_a_dose_or_time_of_day_with_another_unit_is_found_between_languages_and_texts(
+    tmp_path: Path, de: str, en: str
+) -> None:
+    found = _lint(tmp_path, de=(de, de), en=(en, en))
+
+    assert {each.rule for each in found} == {"numbers"}
+    assert lacking(amounts(de, "de"), amounts(en, "en"))
+
+
+@pytest.mark.parametrize(
+    ("de", "en"),
+    [
+        ("100 mg", "0.1 g"),
+        ("zwei Liter", "2000 ml"),
+        ("um 14 Uhr", "at 2 pm"),
+        ("um 8 Uhr abends", "at 8 p.m."),
+        ("8.30 bis 16 Uhr", "8:30 am to 4 pm"),
+    ],
+)
+def test_one_amount_in_two_units_is_the_same(de: str, en: str) -> None:
+    german, english = amounts(de, "de"), amounts(en, "en")
+
+    assert not lacking(german, english) | lacking(english, german)

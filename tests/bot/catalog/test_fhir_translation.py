@@ -117,11 +117,23 @@ def test_the_command_writes_the_table_and_takes_it_back(tmp_path: Path) -> None:
     exported = run(form, "--export", table)
     table.write_text("text\tit\nLeft\tSinistra\n", encoding="utf-8")
     imported = run(form, "--import", table, "--lang", "it")
+    over = run(form, "--import", table, "--lang", "it", "--out", table)
     neither, nobody = run(form), run(form, "--import", tmp_path / "no.tsv", "--lang", "it")
 
     assert (exported.returncode, imported.returncode) == (0, 0)
     assert imported.stderr == "klartext: 3 texts have no words in 'it', the first is 'Before your scan'\n"
     assert '"Sinistra"' in form.read_text(encoding="utf-8")
-    assert (neither.returncode, nobody.returncode) == (2, 2)
+    assert (over.returncode, neither.returncode, nobody.returncode) == (2, 2, 2)
+    assert "exists. Choose another file" in over.stderr
+    assert table.read_text(encoding="utf-8").startswith("text\tit")
     assert "Give `--export TABLE`" in neither.stderr
     assert "cannot be read (No such file or directory)" in nobody.stderr
+
+
+def test_words_with_another_unit_are_refused_where_both_languages_are_read() -> None:
+    form = {"resourceType": "Questionnaire", "language": "de", "title": "Vor 6 Monaten 100 mg"}
+
+    for said in ("6 years ago 100 mg", "6 months ago 100 g"):
+        with pytest.raises(BadData, match="other numbers or units"):
+            translated(form, f"text\ten\nVor 6 Monaten 100 mg\t{said}\n", "en")
+    assert translated(form, "text\ten\nVor 6 Monaten 100 mg\t6 months ago 100 mg\n", "en")

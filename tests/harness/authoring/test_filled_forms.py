@@ -56,6 +56,16 @@ def test_what_spreadsheets_store_is_the_same_table(stored: str, tmp_path: Path) 
     assert [row for _, row in found] == [{"id": row[0], "text": row[1]} for row in rows[1:]]
 
 
+def test_a_table_of_one_column_keeps_its_commas(tmp_path: Path) -> None:
+    (path := tmp_path / "one.csv").write_bytes(
+        'text\r\nKein Bus, kein Auto; wie?\r\n"Er sagt ""ja"", oder?"\r\n'.encode("utf-16")
+    )
+
+    found = read_form_rows(path, ("text",), "a form")
+
+    assert [row["text"] for _, row in found] == ["Kein Bus, kein Auto; wie?", 'Er sagt "ja", oder?']
+
+
 @pytest.mark.parametrize("stored", ["UTF-8 with a mark, semicolons", "Windows-1252, semicolons"])
 def test_each_kind_of_form_is_read_from_excel(stored: str, tmp_path: Path) -> None:
     as_stored, path = STORED[stored], tmp_path / "anna.csv"

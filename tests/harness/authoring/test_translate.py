@@ -44,7 +44,7 @@ def test_a_translation_is_a_draft_and_waits_where_its_numbers_differ(tmp_path: P
     done = author(*asked, "--answers", answers)
 
     assert done.exit_code == 0, done.output
-    assert "duration: waits, its numbers differ: answer: lost 10; new 20" in done.stdout
+    assert "duration: waits, its numbers differ: answer: lost 10, 10 minutes; new 20, 20 minutes" in done.stdout
     assert "1 draft new in" in done.stdout
     assert "## duration" in (out / "differences.md").read_text(encoding="utf-8")
     (pair,) = load_catalog(catalog, "fr").pairs

@@ -173,6 +173,7 @@ def test_an_emergency_is_accepted_by_itself_only(catalog: Path, tmp_path: Path) 
     assert danger not in rows
     together = author(*review, "--accept-agreed")
     assert "Accepted together, since the check agrees: 3." in together.stdout
+    assert "Only the rules have listened for emergencies in 3 texts" in together.stdout
     assert "The alarm hears an emergency in 1:" in together.stdout
     variants = load_catalog(catalog, "en").pair("pain").variants
     assert danger not in {each.text for each in variants}
@@ -182,7 +183,7 @@ def test_an_emergency_is_accepted_by_itself_only(catalog: Path, tmp_path: Path) 
     refused = author(*review, "--decided", sheet)
     assert refused.exit_code == 2
     assert "is accepted at the screen only" in refused.output.replace("\n", " ")
-    shown = author(*review, typed="s\nu\na\nq\n")  # what was put off comes back
+    shown = author(*review, typed="abort\ns\nu\na\nq\n")  # what was put off comes back; a word is no key
     assert "The alarm hears an emergency (breathing: " in shown.stdout, shown.stdout
     assert "4 accept" in shown.stdout
     written = load_catalog(catalog, "en").pair("pain").variants
@@ -211,6 +212,26 @@ def test_a_chat_window_is_enough_and_what_answers_nothing_is_said(catalog: Path,
     assert sorted(path.name for path in chat.iterdir())[:2] == [
         "001 variants+plain+pain answer.txt", "001 variants+plain+pain prompt.txt",
     ]  # fmt: skip
+
+    elsewhere = (
+        "variants",
+        "--catalog",
+        catalog,
+        "--lang",
+        "en",
+        *VOICES,
+        "--pairs",
+        "pain,duration",
+        "--per-pair",
+        "3",
+    )
+    refused = author(*elsewhere, "--out", tmp_path / "another", "--prompts", chat)
+    assert refused.exit_code == 2
+    assert "holds another work's prompts" in refused.output.replace("\n", " ")
+
+    strange = ("translate", "--catalog", catalog, "--from", "en", "--to", "fr", "--pairs", "pain", "--prompts", chat)
+    assert author(*strange, "--out", tmp_path / "french").exit_code == 2
+    assert len(list(chat.iterdir())) == 8
 
     def paste(encoding: str) -> None:
         for path in chat.glob("* prompt.txt"):
