@@ -443,6 +443,17 @@ def test_what_the_trial_of_a_technologist_named_is_known() -> None:
     assert LEXICON.denies("touch wood, no")
 
 
+@pytest.mark.parametrize(
+    ("language", "said"), [("de", "Nö, toi toi toi"), ("de", "toi toi toi"), ("en", "no, touch wood")]
+)
+def test_a_denial_by_a_saying_is_understood_as_no(language: str, said: str) -> None:
+    patient, chat = MriPatient(language), Chat(MRI, language)
+    while (waiting := chat.interview.open_question(chat.session)).link_id != "eye-metal":
+        chat.say(patient.reply(waiting))
+
+    assert chat.interview.listener(chat.session).understands(said)
+
+
 def test_reasons_are_in_the_language_of_the_conversation() -> None:
     (one,) = reasons("en", heart_device="1")
     (other,) = reasons("de", heart_device="1")
