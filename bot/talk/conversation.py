@@ -37,7 +37,7 @@ from bot.sentences.spoken import spoken_file
 from bot.staff.calls import Call, Stir
 from bot.staff.desk import Desk
 from bot.talk.calling import whom_to_call
-from bot.talk.dialogue import State, check_after, offered, read_state, remembered, write_state
+from bot.talk.dialogue import State, check_after, is_of_chat, offered, read_state, remembered, write_state
 from bot.talk.interviewing import Filled, Interviewer
 from bot.talk.messages import in_trouble, switches_to
 from bot.talk.reaction import Reaction
@@ -362,8 +362,9 @@ class Conversation:
         who = self._interviewer
         session, decided = (who.session, who.to_decide(at=at)) if who is not None else (None, ())
         reaction, text = self._react(message, text, state, call, at)
-        if who is not None and message.is_said:
-            who.keep_words(session, text, at=at)
+        if who is not None and message.is_said and not is_of_chat(text, self._assistant.wording):
+            settled = reaction.decided is not None and reaction.decided.decision in ("answered", "talk")
+            who.keep_words(session, text, unanswered=not settled, at=at)
         reply = self._guarded(self._with_decision(reaction.reply, decided, at))
         turn = self._as_stored(message, text, reaction, reply, at)
         change = self._interviewer.change(at=at) if self._interviewer is not None else None

@@ -10,6 +10,8 @@ from bot.assistant import Assistant
 from bot.languages.files import cached, joint
 from bot.talk.messages import (
     CLOSED,
+    MARGIN,
+    ONE_WORD_MARGIN,
     all_beside_silence,
     calls_off,
     calms,
@@ -56,7 +58,8 @@ def red_flag_in(
     hasty = ((plain, True) for each in (*beside, text) if (plain := heavy_bleeding(each) or chest_pressure(each)))
     heard_in = (*pieces, (text, rules_only or parted), *hasty)
     found = ((assistant.red_flag(each, fallback=fallback, rules_only=only), each) for each, only in heard_in)
-    return next((RedFlag(language, each) for language, each in found if language is not None), None)
+    raised = next(((language, each) for language, each in found if language is not None), None)
+    return RedFlag(_told_in(assistant, text, raised[0]), raised[1]) if raised is not None else None
 
 
 def is_back(text: str) -> bool:
@@ -93,3 +96,14 @@ def _coming_back() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 @cached
 def _calling() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(joint('messages.yaml')['all_clear']['calling'])})\b")
+
+
+def _told_in(assistant: Assistant, text: str, raised: str) -> str:
+    """Return the language to answer in: that of the rule, unless the message is plainly in another.
+
+    "Adrenaline" in an English sentence raises a German rule; whoever wrote it reads English.
+    """
+    if assistant.foreign(text) is not None:
+        return raised
+    margin = ONE_WORD_MARGIN if len(text.split()) == 1 else MARGIN
+    return assistant.detect(text, fallback=raised, margin=margin)

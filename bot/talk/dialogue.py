@@ -26,7 +26,16 @@ from bot.sentences.reply import (
     interface,
 )
 from bot.sentences.wording import NEUTRAL, Wording
-from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, declines_help, picks
+from bot.talk.messages import (
+    agrees,
+    asks_easier,
+    asks_on,
+    calls_off,
+    declines_help,
+    picks,
+    short_reaction,
+    small_talk,
+)
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 Told = Literal["now", "today", "days", "appointment"]  # levels of complaints that are told how soon to ask whom
@@ -276,6 +285,12 @@ def says_no_emergency(state: State, text: str, wording: Wording = NEUTRAL) -> bo
     buttons = {_plain(each) for each in wording.ways_out}
     picked = state.held_back is not None and _plain(text) == "1"
     return picked or _plain(text) in buttons or (calls_off(text) and not declines_help(text))
+
+
+def is_of_chat(text: str, wording: Wording = NEUTRAL) -> bool:
+    """Whether a message is said to the chat itself: the button that calls off an alarm, or a goodbye."""
+    buttons = {_plain(each) for each in (*NEUTRAL.ways_out, *wording.ways_out)}
+    return _plain(text) in buttons or small_talk(text) == "goodbye" or short_reaction(text) == "farewell"
 
 
 def says_emergency(state: State, text: str) -> bool:

@@ -331,16 +331,18 @@ class Interviewer:
             if turn.session.status == "in-progress" and self._asking is not None:
                 self._log_refusals(self._asking[1].refusals(turn.session))
 
-    def keep_words(self, before: Session | None, text: str, *, at: datetime) -> None:
+    def keep_words(self, before: Session | None, text: str, *, unanswered: bool, at: datetime) -> None:
         """Keep what a message says that leaves something to decide, whoever answered it.
 
         Args:
             before: As things stood when it was said; None before the interview began.
             text: The message.
+            unanswered: Whether it got no answer of its own.
             at: The moment.
         """
         if before is not None and self._session is not None:
-            self._session = self.interview(at).keep_words(before, self._session, text)
+            asked = self.interview(at)
+            self._session = asked.keep_words(before, self._session, text, unanswered=unanswered)
 
     def to_decide(self, *, at: datetime) -> tuple[Reason, ...]:
         """Return what staff have to decide before the exam, once the patient has agreed to the answers."""

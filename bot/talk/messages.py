@@ -26,6 +26,9 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Kinds whose words are all known: nothing else can be heard in them.
 CLOSED = frozenset[Kind]({"farewell", "thanks", "hesitation", "waiting", "relief", "agreement"})
+# By how much (log-likelihood) one word, and several, must be of another language to change that of the conversation:
+# drugs and examinations have the same names everywhere, and dialects share words with other languages.
+ONE_WORD_MARGIN, MARGIN = 9.0, 7.0
 # Reactions that are none where any words are an answer: "good", "red" and "maybe" may be what the patient has to say.
 _ANSWERS = frozenset[Kind]({"cancelling", "refusal", "announcement", "hesitation", "agreement"})
 MOST_WORDS = 24

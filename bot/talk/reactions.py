@@ -45,6 +45,8 @@ from bot.talk.dialogue import (
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import (
     CLOSED,
+    MARGIN,
+    ONE_WORD_MARGIN,
     Kind,
     all_beside_silence,
     calls_off,
@@ -77,10 +79,6 @@ from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, sim
 from bot.talk.uploads import FileRefused, SentFile
 from bot.talk.withholding import Decided, withhold, without_answer
 from bot.text import sanitise, words
-
-# By how much (log-likelihood) one word, and several, must be of another language to change that of the conversation:
-# drugs and examinations have the same names everywhere, and dialects share words with other languages.
-ONE_WORD_MARGIN, MARGIN = 9.0, 7.0
 
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")

@@ -77,13 +77,17 @@ class Decisions:
     def __bool__(self) -> bool:
         return bool(self.rules)
 
-    def tells(self, text: str, item: Item | None, *, asks: bool = False, filler: Filler = "") -> bool:
+    def tells(
+        self, text: str, item: Item | None, *, asks: bool = False, unanswered: bool = False, filler: Filler = ""
+    ) -> bool:
         """Say whether a message leaves something to decide.
 
         Args:
             text: What the patient said.
             item: What was asked; None for nothing.
-            asks: Whether it is clearly a question of the patient's: it must name something of theirs then.
+            asks: Whether it is clearly a question of the patient's: it must name something then; of theirs, unless it
+                was said to a question with a rule ("does a stent count?").
+            unanswered: Whether nobody could answer it: to a question with a rule it counts as an answer in words does.
             filler: Who fills the form in: for a relative, "she has one" is said of the patient.
         """
         if not self.rules:
@@ -92,11 +96,11 @@ class Decisions:
             return True
         rule = self.rules.get(item.link_id) if item is not None else None
         own = self.of_patient(text, item, filler)
-        if rule is not None and item is not None and not asks:
+        if rule is not None and item is not None and (unanswered or not asks):
             excepted = self.lexicon.excepted(own)
             if rule.any_words or (excepted and not _is_clear(item, rule, excepted)):
                 return not self.lexicon.is_plain(own)
-        of_patient = not asks or filler not in _FOR_ONESELF or self.lexicon.is_of_oneself(own)
+        of_patient = not asks or rule is not None or filler not in _FOR_ONESELF or self.lexicon.is_of_oneself(own)
         return of_patient and self.lexicon.names_something(own)
 
     def is_unclear(self, item: Item, answers: Sequence[Answer]) -> bool:

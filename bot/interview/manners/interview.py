@@ -110,32 +110,34 @@ class Interview:
         """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
         turn = Hearing(self.engine, self._reader, session, text)
         turn.not_answered()
-        return self._keeping(session, turn.end(), text)
+        return self._keeping(session, turn.end(), text, unanswered=True)
 
-    def _keeping(self, before: Session, turn: Turn, text: str) -> Turn:
+    def _keeping(self, before: Session, turn: Turn, text: str, *, unanswered: bool = False) -> Turn:
         """Return a turn that keeps what leaves something to decide; where no question was open, it says so."""
-        kept = self.keep_words(before, turn.session, text) if self.decisions else turn.session
+        kept = self.keep_words(before, turn.session, text, unanswered=unanswered)
         noted = kept.events[-1] if kept.events else None
         # A message that nobody could answer was kept when it was heard first.
         again = turn.aside == "no" and before.events[-1:] == kept.events[-1:]
         if not isinstance(noted, Noted) or not (kept is not turn.session or (again and noted.text == text.strip())):
             return turn
-        if before.talk.phase == "asking":
+        consent = asks_consent(self.form.by_link_id[noted.path[-1][0]])
+        if before.talk.phase == "asking" and not consent:
             return replace(turn, session=kept)
         told = self._open_turn(kept)
         told.parts.append(with_answers("noted_too", noted.path[-1][0], (own_words(text),)))
-        if asks_consent(self.form.by_link_id[noted.path[-1][0]]):
+        if consent and before.talk.phase != "asking":
             told.show_again()  # what was said to the "no": to call
         parts = [part for part in turn.said.parts if not (isinstance(part, Sentence) and part.key == "not_understood")]
         return replace(turn, session=kept, said=replace(turn.said, parts=(*told.parts, *parts)))
 
-    def keep_words(self, before: Session, after: Session, text: str) -> Session:
+    def keep_words(self, before: Session, after: Session, text: str, *, unanswered: bool = False) -> Session:
         """Return a session with what a message says that leaves something to decide, whatever became of it.
 
         Args:
             before: As things stood when it was said.
             after: What it came to.
             text: The message; kept once, however often it is heard.
+            unanswered: Whether it got no answer of its own: a question may be an admission then.
         """
         turn = Hearing(self.engine, self._reader, before, text)
         path = turn.place_of_words() if self.decisions else ()
@@ -146,12 +148,18 @@ class Interview:
             path = opened if unclear else path
         if not path or not self.engine.exists(after.filling, path) or turn.hears_just_an_answer(text):
             return after
-        asks = bool(turn.wants) or turn.asks == "clear"
+        asks, unanswered = (
+            bool(turn.wants) or turn.asks == "clear",
+            unanswered and not (turn.wants or turn.asks_meaning),
+        )
         said = str(own_words(text).value)
         known = [event.text for event in after.events if isinstance(event, Noted) and event.path == path]
         known += [str(answer.value) for answer in after.filling.at(path)]
         item, filler = self.form.by_link_id[path[-1][0]], after.filler
-        if said in known or not self.decisions.tells(said, item, asks=asks, filler=filler):
+        # Of who does not agree to be asked only what they name is kept.
+        refuses = asks_consent(item) and not turn.yes and not self.decisions.lexicon.names_something(said)
+        told = self.decisions.tells(said, item, asks=asks, unanswered=unanswered, filler=filler)
+        if said in known or refuses or not told:
             return after
         agreed = after.talk.phase == "finished" and before.talk.phase != "finished"
         turn = Hearing(self.engine, self._reader, after, text)

@@ -282,7 +282,10 @@ class Listener:
         question = self.step
         if not isinstance(question, AskItem):
             return bare or is_end(text, self.language)
-        return (bare and self.talk.pending is not None) or self.takes(question, text)
+        denies = self.reader.decisions.is_denial(
+            text, question.item
+        )  # "nö, toi toi toi", whatever language it looks like
+        return (bare and self.talk.pending is not None) or denies or self.takes(question, text)
 
     @property
     def wants_words(self) -> bool:

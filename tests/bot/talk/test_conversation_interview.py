@@ -207,6 +207,12 @@ def test_a_red_flag_in_another_language_interrupts_too(say: Say) -> None:
     assert texts(say("/interview", "ja", "I can't breathe")) == [INTERFACE_TEXTS["en"]["urgent"]]
 
 
+def test_a_german_sign_in_an_english_message_is_answered_in_english(say: Say) -> None:
+    said = texts(say("/interview", "ja", "they had to give me adrenaline because I could not breathe last time"))
+
+    assert INTERFACE_TEXTS["de"]["urgent"] not in said
+
+
 def test_no_after_a_red_flag_is_no_answer_to_the_form(say: Say, interviews: SqlInterviews) -> None:
     say("/interview", "Ich kriege keine Luft")
 

@@ -10,7 +10,17 @@ from bot.matching.decide import Candidate
 from bot.response import Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Content, Interface
-from bot.talk.dialogue import Chosen, State, chosen, explain_easier, none_chosen, respond, says_no_emergency, show_pair
+from bot.talk.dialogue import (
+    Chosen,
+    State,
+    chosen,
+    explain_easier,
+    is_of_chat,
+    none_chosen,
+    respond,
+    says_no_emergency,
+    show_pair,
+)
 
 OFFERED = State("de", choices=("pain", "costs"), last_pair="duration")
 
@@ -173,6 +183,13 @@ def test_the_chest_question_is_answered_by_number_or_word(text: str, confirmed: 
 
     assert says_no_emergency(asked, text) is confirmed
     assert says_no_emergency(State("de"), text) is False
+
+
+def test_a_button_of_the_alarm_and_a_goodbye_are_said_to_the_chat_itself() -> None:
+    buttons = [INTERFACE_TEXTS[language][key] for language in ("de", "en") for key in ("no_emergency", "chest_breast")]
+
+    assert all(is_of_chat(said) for said in (*buttons, "tschüss", "cheers, bye"))
+    assert not any(is_of_chat(said) for said in ("nein", "1", "I have a pacemaker", "bye, and I have a pacemaker"))
 
 
 @pytest.mark.parametrize("sample", [True, False])

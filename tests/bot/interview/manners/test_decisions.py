@@ -366,6 +366,94 @@ def test_what_others_have_is_the_patients_only_if_a_relative_answers(filler: Any
     assert (chat.open, chat.interview.to_decide(chat.session)) == ("finished", ())
 
 
+@pytest.mark.parametrize(
+    ("language", "link_id", "said"),
+    [
+        ("en", "pregnant", "might be, we have not been careful"),
+        ("de", "pregnant", "könnte sein, wir haben nicht aufgepasst"),
+        ("en", "operation-recent", "does having a stent done on Monday count?"),
+        ("de", "operation-recent", "zählt die Magenspiegelung vorgestern?"),
+        ("en", "allergic-shock", "what counts as severe? I was intubated"),
+        ("de", "allergic-shock", "was heißt schwer? ich lag auf Intensiv"),
+        ("de", "metal-work", "zählt auch Basteln an der Drehbank?"),
+        ("en", "metal-work", "does a bit of tinkering on the lathe count?"),
+        ("en", "asthma", "sort of"),
+        ("de", "narrow-fear", "ist das Ding offen? ich dreh sonst durch"),
+    ],
+)
+def test_a_question_that_nobody_answered_stays_a_reason_after_a_plain_no(
+    language: str, link_id: str, said: str
+) -> None:
+    assert said in asked_beside(language, link_id, said, answered=False)
+
+
+def test_a_question_that_was_answered_is_a_reason_only_if_it_names_something() -> None:
+    wires = "was ist mit den Drähten vom alten Schrittmacher?"
+
+    assert wires in asked_beside("de", "device-removed", wires, answered=True)
+    assert asked_beside("de", "kidneys", "Wo kann ich denn bei Ihnen parken?", answered=True) == []
+    assert asked_beside("en", "kidneys", "who is going to read all of my answers?", answered=True) == []
+    assert asked_beside("de", "kidneys", "was heißt das?", answered=False) == []
+
+
+def asked_beside(language: str, link_id: str, said: str, *, answered: bool) -> list[str]:
+    """Return the words to decide on of who asks something at a question, and has nothing to report else."""
+    patient, chat, asked = (
+        MriPatient(language, age="30", operations="yes" if language == "en" else "ja"),
+        Chat(MRI, language),
+        False,
+    )
+    while chat.open != "finished":
+        waiting = chat.interview.open_question(chat.session)
+        if waiting.link_id == link_id and not asked:
+            asked = True
+            (chat.ask if answered else chat.say)(said)
+            continue
+        chat.say(patient.reply(waiting))
+    assert asked
+    return [text for each in chat.interview.to_decide(chat.session) if each.kind == "words" for text in each.said]
+
+
+def test_a_device_that_is_named_with_a_refusal_is_told_and_the_refusal_itself_is_not() -> None:
+    chat = Chat(MRI, "en").say("I'd rather not, and I've got a bullet near my spine")
+
+    assert "noted_too" in chat.keys
+    assert chat.say("yes").errors() == []
+    assert [each.said for each in chat.interview.to_decide(chat.session) if each.kind == "words"] == [
+        ("I'd rather not, and I've got a bullet near my spine",)
+    ]
+    for said in ("nein danke, das will ich nicht", "nein"):
+        told = Chat(MRI, "de").say(said, "ja")
+        assert [each.kind for each in told.interview.to_decide(told.session)] == ["answer"]
+
+
+def test_what_the_trial_of_a_technologist_named_is_known() -> None:
+    named = (
+        "Gadovist; Dotarem; gadolinio; Primovist; Ultravist; ein Schlauch vom Kopf in den Bauch; im Schädel zugeklemmt; "
+        "sie haben mir ein Hütchen ins Herz gesetzt; meine Ohren sind elektronisch; das Blut wird dreimal die Woche "
+        "gewaschen; mein Test hatte zwei Striche; ich glaub ich krieg Nachwuchs; Deffibrilator; Herzschrtimacher; "
+        "ich wiege übrigens 4 Zentner; ich bin Mutter in spe; the gubbins in my chest that shocks me; the box that "
+        "zaps my heart is nearly flat; I had my spine zapped by a buried unit; Aunt Flo hasn't shown up; the rabbit died"
+    )
+    harmless = "Bin auf dem Weg zu Ihnen; I am on my way; none of that sort of thing; über 50 Jahre"
+
+    assert [said for said in named.split("; ") if not LEXICON.names_something(said)] == []
+    assert [said for said in harmless.split("; ") if LEXICON.names_something(said)] == []
+    assert LEXICON.denies("Nö, toi toi toi")
+    assert LEXICON.denies("touch wood, no")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("de", "Nö, toi toi toi"), ("de", "toi toi toi"), ("en", "no, touch wood")]
+)
+def test_a_denial_by_a_saying_is_understood_as_no(language: str, said: str) -> None:
+    patient, chat = MriPatient(language), Chat(MRI, language)
+    while (waiting := chat.interview.open_question(chat.session)).link_id != "eye-metal":
+        chat.say(patient.reply(waiting))
+
+    assert chat.interview.listener(chat.session).understands(said)
+
+
 def test_reasons_are_in_the_language_of_the_conversation() -> None:
     (one,) = reasons("en", heart_device="1")
     (other,) = reasons("de", heart_device="1")
