@@ -88,7 +88,7 @@ UNCLEAR = [
 CHOSEN = [
     ("deodorant", "abwischen", 0),
     ("deodorant", "wisch es ab", 0),
-    ("deodorant", "Sie lässt es dran", 1),
+    ("deodorant", "lässt es dran weil nur Creme stört", 1),
     ("radiation", "klein, aber nicht null", 0),
     ("radiation", "null wie beim Ultraschall", 1),
     ("radiation", "klein mit Bleischürze", 2),
