@@ -215,8 +215,8 @@ def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
         stored = json.loads(text)
         check = stored.get("check", {})
         check = Check(**{**check, "offered": tuple(check.get("offered", ()))})
-        tuples = {name: tuple(stored.get(name, ())) for name in ("choices", "elsewhere", "beside")}
-        state = State(**{**stored, **tuples, "check": check})
+        tuples = {name: tuple(stored.get(name, ())) for name in ("elsewhere", "beside")}
+        state = State(**{**stored, **tuples, "choices": tuple(stored["choices"]), "check": check})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadData("The stored state of a conversation cannot be read.") from error
     if state.language not in shown:
