@@ -182,6 +182,11 @@ def of_other_exam(exam: str, pair_id: str, pairs: Mapping[str, Pair]) -> OtherEx
     return OtherExam(exam, pair_id, pairs[pair_id].answer) if pair_id in pairs else None
 
 
+def as_of_other_exam(exam: str, part: Content) -> OtherExam:
+    """Return what an exam says of its own pair as the text of another one."""
+    return OtherExam(exam, part.pair_id, part.text, part.field)
+
+
 def interface(language: str, key: str, **slots: int) -> Interface:
     """Return a fixed sentence as a part."""
     return Interface(key, SENTENCES[language][key].format(**slots), slots)

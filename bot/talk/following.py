@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from bot.assistant import Assistant
 from bot.response import Response
-from bot.sentences.reply import Content, Interface, OtherExam, Part, Reply
+from bot.sentences.reply import Content, Interface, OtherExam, Part, Reply, as_of_other_exam
 from bot.talk.context import hear
 from bot.talk.dialogue import State, explain_easier, show_again, wants_easier
 from bot.talk.messages import ails, asks_on, nothing_asked, refuses, short_reaction, small_talk
@@ -83,7 +83,7 @@ def _theirs(exam: str, reply: Reply) -> tuple[Part, ...]:
     found = list[Part]()
     for part in reply.parts:
         if isinstance(part, Content):
-            found.append(OtherExam(exam, part.pair_id, part.text, part.field))
+            found.append(as_of_other_exam(exam, part))
         elif isinstance(part, Interface) and part.key.startswith(_OF_ANSWERS):
             found.append(part)
     return tuple(found)

@@ -92,7 +92,8 @@ def test_every_way_to_a_stored_or_new_reply_passes_the_guard() -> None:
     assert made
     conversation = (BOT / "talk" / "conversation.py").read_text(encoding="utf-8")
     reception = (BOT / "talk" / "reception.py").read_text(encoding="utf-8")
-    assert "        return _shown_again(turn, assistant, form)" in reception
+    assert "        shown = _shown_again(turn, assistant, form)" in reception
+    assert "        return _shown_again(turn, other.assistant, form)" in reception
     assert "        return guard(reply, catalog, shown=shown, heard=heard, house=assistant.house)" in reception
     assert "reply = self._guarded(self._with_decision(reaction.reply, decided, at))" in conversation
     assert {source for source, _ in made} == {"conversation.py", "reception.py"}
