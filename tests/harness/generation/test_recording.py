@@ -81,11 +81,11 @@ def test_a_line_that_is_no_batch_output_is_named_with_its_number(tmp_path: Path,
 def test_a_file_that_is_no_text_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"\xff\xfe\x00")
 
-    for wrong in (tmp_path / "a.jsonl", tmp_path / "missing.jsonl", tmp_path):
-        with pytest.raises(
-            BadData, match=r"cannot be read \((it is no UTF-8 text \(byte 0\)|there is no such file|it is a folder)\)"
-        ):
+    for wrong in (tmp_path / "a.jsonl", tmp_path / "missing.jsonl"):
+        with pytest.raises(BadData, match=r"cannot be read \((it is no UTF-8 text \(byte 0\)|there is no such file)\)"):
             read_answers([wrong])
+    with pytest.raises(BadData, match=r"has no files named like `001 … answer\.txt`"):
+        read_answers([tmp_path])
 
 
 def test_questions_carry_their_prompt_and_a_truthful_source(detector: LanguageDetector, tmp_path: Path) -> None:

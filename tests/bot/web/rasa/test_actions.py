@@ -142,6 +142,8 @@ def test_while_the_patient_is_told_to_get_help_the_decision_is_urgent(tracked: T
         assert DE["urgent"] in tracked.say(text)
         assert tracked.slots[slots.DECISION] == "urgent"
     tracked.say("ok")
+    assert tracked.slots[slots.DECISION] == "urgent"
+    tracked.say("nein, das war ein Fehlalarm")
     assert tracked.slots[slots.DECISION] == "talk"
 
 
