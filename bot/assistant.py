@@ -32,7 +32,7 @@ from bot.matching.decide import (
     Thresholds,
     decide,
     decide_by_cosine,
-    of_story,
+    read_stories,
     says_nothing,
 )
 from bot.matching.emergency import CALM, Lookout, Verdict, decision_of
@@ -49,7 +49,7 @@ from bot.sentences.foreign_texts import URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
 from bot.sentences.wording import NO_HOUSE, House, Wording, wording_of
 from bot.settings import Settings
-from bot.text import AUTO, LanguageDetector, Sanitised, asking, sanitise, seen, segments
+from bot.text import AUTO, LanguageDetector, Sanitised, sanitise, seen, segments, story_pieces
 
 if TYPE_CHECKING:
     from bot.release.in_force import ChatState, InForce
@@ -362,7 +362,7 @@ class Assistant:
         started = time.perf_counter()
         reads = [method == "hybrid" and not one.clean.too_long for one in asked]
         parts = [segments(one.clean.text) if read else () for one, read in zip(asked, reads, strict=True)]
-        stories = [asking(one.clean.text) if read else () for one, read in zip(asked, reads, strict=True)]
+        stories = [story_pieces(one.clean.text) if read else () for one, read in zip(asked, reads, strict=True)]
         pieces = [
             Asked(text, sanitise(text), one.ignore_flags) for one, of in zip(asked, parts, strict=True) for text in of
         ]
@@ -377,10 +377,7 @@ class Assistant:
             opened.remarks if any(read) else None, vectors[: len(everything)], texts[: len(everything)]
         )
         flags = self._flags(opened, vectors[: len(everything)], everything, remarks)
-        ends = len(everything) + np.cumsum([len(of) for of in stories])
-        for number, (of, end) in enumerate(zip(stories, ends, strict=True)):
-            if of:
-                scores[number] = of_story(scores[number], scores[end - len(of) : end])
+        scores = read_stories(scores, [*(len(of) for of in stories), *(0 for _ in pieces)])
         order = np.argsort(-scores, axis=1, kind="stable")[:, :LISTED]
         found = [
             self._response(
@@ -471,7 +468,7 @@ class Assistant:
             return np.asarray(vectors @ opened.canonical.T, dtype=np.float32), none, np.zeros((0, 0), np.float32)
         judged = opened.trained.head.judge(vectors, texts)
         complaint = judged.complaint if judged.complaint is not None else none
-        return judged.pairs[:, :-1].copy(), complaint, judged.pairs  # what a story asks changes only the scores
+        return judged.pairs[:, :-1], complaint, judged.pairs
 
     def _response(self, opened: wiring.Opened, asked: Asked, found: _Found, method: Method) -> Response:
         catalog = self.catalog(opened.catalog.language)

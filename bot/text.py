@@ -116,31 +116,20 @@ def segments(text: str) -> tuple[str, ...]:
     return tuple(asking[:MAX_SEGMENTS]) if len(asking) >= 2 else ()
 
 
-# What a question in a story begins with, beside the words of `_ASKS`: "ob ich", "I wonder whether".
-_WONDERS = "ob|frage|fragen|wissen|whether|if|wonder|wondering|ask|question|know"
-_ASKING = re.compile(rf"\b(?:{_ASKS}|{_WONDERS})\b", re.IGNORECASE)
-STORY = 24  # words: a message longer than this may tell a story before it asks
-ASKED = 22  # words of a sentence without an end that are taken from where it asks
-MAX_ASKING = 8
+STORY = 24  # words: a message longer than this may tell a story around what it asks
+MAX_PIECES = 16  # of a story
 
 
-def asking(text: str) -> tuple[str, ...]:
-    """Return the pieces of a story that may be what it asks, in order; empty for a short message.
+def story_pieces(text: str) -> tuple[str, ...]:
+    """Return the sentences of a story, in order, each once, long ones in overlapping parts; empty for a short message.
 
-    Sentences that ask; of a sentence that does not end, what follows each word that asks, and its end.
+    Which of them asks is not looked for here: many ask without a word that only questions have.
     """
     if len(text.split()) <= STORY:
         return ()
-    found: list[str] = []
-    for sentence in sentences(text):
-        said = sentence.split()
-        if len(said) <= STORY:
-            found += [sentence] if "?" in sentence or _ASKING.search(sentence) else []
-            continue
-        starts = [sentence[match.start() :].split()[:ASKED] for match in _ASKING.finditer(sentence)]
-        found += [" ".join(piece) for piece in (*starts, said[-STORY:]) if len(piece) > MIN_WORDS]
+    parts = [" ".join(piece) for sentence in sentences(text) for piece in _cut(sentence.split())]
     # Most stories end with what they ask.
-    return tuple(dict.fromkeys(found))[-MAX_ASKING:]
+    return tuple(dict.fromkeys(part for part in parts if len(words(part)) >= MIN_WORDS))[-MAX_PIECES:]
 
 
 LONGEST = 24  # words: a text up to this length is one passage

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 # Heads that are in use, by their key: two releases that differ in answers only share one.
 _in_memory: WeakValueDictionary[str, store.Trained] = WeakValueDictionary()
-FORMAT = 9  # raise it when texts, features or training change: everything is then built anew
+FORMAT = 10  # raise it when texts, features or training change: everything is then built anew
 
 
 def make_encoder(name: str, settings: Settings) -> Encoder:

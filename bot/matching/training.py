@@ -18,6 +18,7 @@ from bot.catalog.catalog import CalibrationQuestion, Catalog
 from bot.languages.files import cached, digest, load, load_rows
 from bot.matching.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.matching.complaints import LEVELS
+from bot.matching.decide import read_stories
 from bot.matching.emergency import Alarm, AlarmTexts, Lookout, decision_of, fit_alarm
 from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, NOTHING, Example, HeldOut, Part, train
@@ -27,7 +28,7 @@ from bot.matching.red_flags import digest as red_flags_digest
 from bot.matching.store import Trained
 from bot.ports import Encoder, Vectors
 from bot.resources import numeric_threads
-from bot.text import NearCopies, sanitise, sentences
+from bot.text import NearCopies, sanitise, sentences, story_pieces
 
 log = logging.getLogger("klartext")
 FEW = 200  # a catalog with fewer background questions than this gets the general ones too
@@ -174,7 +175,7 @@ def train_catalog(
         head, held_out = train([examples[number] for number in kept], vectors, len(shown) + 1, kept, without)
         calm = _calibration_texts(catalog)
         calm_vectors = encoder.encode(calm)
-        judged = _judge(catalog, shown, head, calm_vectors)
+        judged = _judge(catalog, shown, head, encoder, calm_vectors)
         # What no pair answers may well be a complaint: only questions about the exam say what must not alarm.
         asked = [number for number, one in enumerate(catalog.calibration) if one.pair_id is not None]
         ordinary = [calm[number] for number in asked]
@@ -215,15 +216,18 @@ def _as_judged(held_out: HeldOut) -> Judged:
 
 def judge_calibration(catalog: Catalog, shown: Sequence[str], head: Head, encoder: Encoder) -> Judged | None:
     """Return what the head makes of the calibration questions; None when the catalog has none."""
-    return _judge(catalog, shown, head, encoder.encode(_calibration_texts(catalog)))
+    return _judge(catalog, shown, head, encoder, encoder.encode(_calibration_texts(catalog)))
 
 
 def _calibration_texts(catalog: Catalog) -> list[str]:
     return [sanitise(question.text).text for question in catalog.calibration]
 
 
-def _judge(catalog: Catalog, shown: Sequence[str], head: Head, vectors: Vectors) -> Judged | None:
-    """Near copies of training texts are left out: they would make the head look better than it is."""
+def _judge(catalog: Catalog, shown: Sequence[str], head: Head, encoder: Encoder, vectors: Vectors) -> Judged | None:
+    """Judge calibration questions just as messages are; `vectors` are those of the questions.
+
+    Near copies of training texts are left out: they would make the head look better than it is.
+    """
     texts = _calibration_texts(catalog)
     if not texts:
         return None
@@ -235,7 +239,12 @@ def _judge(catalog: Catalog, shown: Sequence[str], head: Head, vectors: Vectors)
         return None
     label = {pair_id: number for number, pair_id in enumerate(shown)}
     questions = [catalog.calibration[number] for number in kept]
-    probabilities = head.probabilities(vectors[kept], [texts[number] for number in kept])
+    asked = [texts[number] for number in kept]
+    stories = [story_pieces(text) for text in asked]
+    pieces = [piece for of in stories for piece in of]
+    of_all = np.concatenate([vectors[kept], encoder.encode(pieces)]) if pieces else vectors[kept]
+    pairs = read_stories(head.probabilities(of_all, [*asked, *pieces])[:, :-1], [len(of) for of in stories])
+    probabilities = np.append(pairs, 1 - pairs.sum(axis=1, keepdims=True), axis=1)
 
     def right(question: CalibrationQuestion, row: Floats) -> int:
         """Return the likeliest of the pairs that answer a question: to show any of them is right."""
