@@ -191,11 +191,12 @@ _LABELLED = re.compile(
     r"|klasse|abschnitt|absatz|artikel|formulare?|abbildung|seite|\w*stra(?:ß|ss)e|rooms?|platform|track|gate|ward"
     r"|building|floor|desk|bay|flat|apartment|bus|line|section|article|figure|page|version|salle|chambre|quai|voie"
     r"|bâtiment|étage|porte|ligne|guichet|réseau)|§)"
-    r"(?: (?:nr\.?|no\.?|n°|number|is|ist|est))? \d+(?:\.\d+)?) ?[dghlmst]\b(?!['’])(?! (?:(?-i:[A-ZÄÖÜ])|of\b|de\b|d['’]|lang|breit|hoch|tief|entfernt|wide|long|high|away))",
+    r"(?: (?:nr\.?|no\.?|n°|number|is|ist|est))? \d+(?:\.\d+)?) ?[dghlmst]\b(?!['’])"
+    r"(?! (?:(?-i:[A-ZÄÖÜ])|of\b|de\b|d['’]|lang|breit|hoch|tief|entfernt|wide|long|high|away))",
     re.I,
 )
 _NETWORK = re.compile(
-    r"\b([2-6])(?: ?G\b(?!\w)| ?g(?=[ -](?i:mobil|netz|handy|funk|network|phone|mobile|signal|mast|antenn)))"
+    r"\b([2-6])(?: ?G\b| ?g(?=[ -](?i:mobil|netz|handy|funk|network|phone|mobile|signal|mast|antenn)))"
 )
 
 # Digits in groups, and those behind a word that says to call, are telephone numbers and no amounts.
