@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from bot import plain_letters
-from bot.catalog.amounts import without_labels
+from bot import plain_letters, without_labels
 from bot.interview.reading.numbers import named_number
 
 
