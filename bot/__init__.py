@@ -5,11 +5,12 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 """
 
 from bot.assistant import Assistant
-from bot.catalog.amounts import amounts
+from bot.catalog.amounts import amounts, without_labels
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate, pair_hash
 from bot.catalog.exchange.question_set import read_question_set
 from bot.catalog.quiz import Quiz
 from bot.catalog.readability import measure, syllables
+from bot.catalog.statements import yes_or_no
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors, is_installed
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
@@ -65,5 +66,7 @@ __all__ = [
     "strange_telephones",
     "syllables",
     "usable_cores",
+    "without_labels",
     "words",
+    "yes_or_no",
 ]

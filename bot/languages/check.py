@@ -27,6 +27,7 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "language.yaml": ("readability", "abroad"),
     "emergency.yaml": ("listening", "practice"),
     "reactions.yaml": ("simple", "staff"),
+    "plain.yaml": ("none", "sadness"),
 }
 # Lists of words: who has none for something writes "" or [], which is no text that is still missing.
 WORD_LISTS = (INTERVIEW_WORDS, "manners.yaml", "messages.yaml")
@@ -57,7 +58,7 @@ def problems_of(code: str, files: Mapping[str, bytes]) -> Iterator[str]:
             except BadData as error:
                 yield str(error)
     for name, document in documents.items():
-        if FILES[name].needed and name not in SPECIAL:
+        if (FILES[name].needed and name not in SPECIAL) or FILES[name].holds == "joint":
             found = list(_against_ours(name, document))
             if not found and name in _FURTHER:
                 found = list(_FURTHER[name](document))
@@ -197,6 +198,11 @@ def _messages(document: Mapping[str, Any]) -> Iterator[str]:
         yield from _expressions(name, listed or [])
 
 
+def _plain(document: Mapping[str, Any]) -> Iterator[str]:
+    for name, listed in document.items():
+        yield from _expressions(name, listed or [])
+
+
 def _expressions(name: str, listed: Sequence[Any]) -> Iterator[str]:
     for each in listed:
         try:
@@ -220,6 +226,7 @@ _FURTHER: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
     "emergency.yaml": _emergency,
     "reactions.yaml": _reactions,
     "messages.yaml": _messages,
+    "plain.yaml": _plain,
     INTERVIEW_WORDS: _words,
 }
 

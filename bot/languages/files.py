@@ -33,13 +33,14 @@ class File:
 
     Attributes:
         at: Where the package has its own, below `bot/`; `{}` is the language.
-        holds: What stands in that one: one language; all, by language; all, by language under each key.
+        holds: What stands in that one: one language; all, by language; all, by language under each key; what holds
+            whatever language is spoken.
         needed: Whether a language without it is refused; the others are learned from, where they are there.
         about: What it is for, in one line.
     """
 
     at: str
-    holds: Literal["one", "by language", "by key"]
+    holds: Literal["one", "by language", "by key", "joint"]
     needed: bool
     about: str
 
@@ -61,6 +62,9 @@ FILES: Mapping[str, File] = {
     "reactions.yaml": File("talk/reaction_phrases/{}.yaml", "one", True, "Thanks, relief, refusals."),
     "messages.yaml": File(
         "talk/reaction_phrases/messages.yaml", "by key", True, "Whole messages: small talk, picks, all clear."
+    ),
+    "plain.yaml": File(
+        "matching/remark_texts/plain.yaml", "joint", False, "Whole messages that are no complaint, or a heavy heart."
     ),
     "red_flag_lines.tsv": File("matching/red_flag_rules/lines/{}.tsv", "one", False, "More for the alarm, by author."),
     "background.yaml": File("matching/background_texts/{}.yaml", "one", False, "Questions that no pair answers."),
@@ -218,7 +222,7 @@ def parts(name: str) -> list[dict[str, Any]]:
     """Return the same, apart: what the package says, then what each language of a site's folder adds."""
     whole = _document(_PACKAGE / FILES[name].at)
     first = {key: value for key, value in whole.items() if not _is_by_language(value)}
-    others = (load(language, name) for language in tuple(_READ.files))
+    others = (load(language, name) or {} for language in tuple(_READ.files))
     return [first, *({key: own[key] for key in first if own.get(key)} for own in others)]
 
 

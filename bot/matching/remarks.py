@@ -11,17 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 from bot.catalog.catalog import Catalog
 from bot.catalog.site import Fact
-from bot.languages.files import cached, digest, load_rows
+from bot.languages.files import cached, digest, joint, load_rows
 from bot.matching.emergency import Verdict
 from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, Example, train
@@ -201,8 +198,6 @@ def _said_plainly(text: str) -> Remark | None:
     return None
 
 
-@lru_cache(maxsize=1)
+@cached
 def _plain() -> dict[str, re.Pattern[str]]:
-    path = Path(__file__).parent / "remark_texts" / "plain.yaml"
-    found: dict[str, list[str]] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    return {kind: re.compile("|".join(f"(?:{one})" for one in patterns)) for kind, patterns in found.items()}
+    return {kind: re.compile("|".join(f"(?:{one})" for one in listed)) for kind, listed in joint("plain.yaml").items()}

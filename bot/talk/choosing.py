@@ -18,13 +18,14 @@ from bot.staff.calls import Call
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
 from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, rest_of, way_out
-from bot.talk.exams import Undecided, called, exam_of
+from bot.talk.exams import Undecided
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
-from bot.talk.naming import means_all, means_none, read_names
-from bot.talk.neighbours import Among, Neighbour
+from bot.talk.naming import means_all, means_none
+from bot.talk.neighbours import Neighbour, Said, neighbour
 from bot.talk.reaction import REPLIES, Reaction
 from bot.talk.reactions import Reactions
 from bot.talk.remarks import reply_to_remark
+from bot.talk.switching import Among
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 FORM_COMMAND = "/interview"
@@ -240,7 +241,7 @@ class Chosen(Among):
             reaction, _ = super()._react(asked, pending, state, call, at)
         return _told(reaction), text
 
-    def _elsewhere(self, own: Neighbour, message: Message, state: State, text: str, at: datetime) -> Reaction | None:
+    def _elsewhere(self, said: Said, state: State, at: datetime) -> Reaction | None:
         return None  # it has just been said which exam it is
 
     def _begun(self, message: Message, text: str, state: State, call: Call | None, at: datetime) -> Reaction:
@@ -248,8 +249,8 @@ class Chosen(Among):
         if self._assistant.is_closed:
             return super()._react(message, text, state, call, at)[0]
         language = state.language
-        own = self._assistant
-        named = own.named_in(text) if isinstance(own, Neighbour) else read_names(text, {exam_of(own): called(own)})
+        own = self._assistant if isinstance(self._assistant, Neighbour) else neighbour(self._assistant, ())
+        named = self._hear(own, state, text, at).named
         # "I am afraid of the tube" says more than a name.
         if message.choice is None and len(words(text)) > MOST_NAME and not named.alone:
             reaction, _ = super()._react(message, text, state, call, at)

@@ -17,9 +17,10 @@ from bot.catalog.additions import Addition, add_calibration, add_near_misses, ad
 from bot.commands.heard import Ear
 from harness.authoring.variants.queue import Decision, Queue
 from harness.authoring.variants.screen import decide_one_by_one, review_words
+from harness.authoring.variants.sifting import Copies
 from harness.authoring.workshop import NOTE
 from harness.commands import options
-from harness.console import plain_console, plain_table, print_json
+from harness.console import plain_console, plain_table, print_json, printable
 from harness.files import load_yaml, unreadable
 
 INTERRUPTED = 130  # exit code of what Ctrl-C stopped
@@ -62,7 +63,7 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
         catalog, words = load_catalog(folder, language), review_words(language)
         queue, console = Queue.of(reviewed.out), plain_console(soft_wrap=True)
         # Also what was decided when the command was stopped, or for another folder of this catalog.
-        earlier = FILES[kind](folder, language, _additions(queue, kind))
+        earlier = FILES[kind](folder, language, _new(queue, kind, catalog)[0])
         if earlier and not json_:
             console.print(words.say("before", folder=folder, texts=earlier))
         ear = Ear.of(folder, language, Settings.from_environment())
@@ -72,8 +73,12 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
         except KeyboardInterrupt:
             console.print(f"\n{words.stopped}")
             raise typer.Exit(INTERRUPTED) from None
-        added = FILES[kind](folder, language, _additions(queue, kind))
-        _show(queue, earlier + added, load_catalog(folder, language), json_=json_)
+        new, copies = _new(queue, kind, load_catalog(folder, language))
+        added = FILES[kind](folder, language, new)
+        for each, place in copies if not json_ else ():
+            where = words.places[place]
+            console.print(words.say("copied", pair=each.pair or "-", text=printable(each.text), where=where))
+        _show(queue, earlier + added, load_catalog(folder, language), copies=copies, json_=json_)
         if kind == "variants" and not json_:
             for pair, where in _left_behind(queue, folder, language):
                 console.print(words.say("stays", pair=pair, where=where))
@@ -144,6 +149,34 @@ def _additions(queue: Queue, kind: str) -> list[Addition]:
     return found
 
 
+def _new(queue: Queue, kind: str, catalog: Catalog) -> tuple[list[Addition], list[tuple[Addition, str]]]:
+    """Return what was accepted and is to be written; and what copies a text of another kind, with that kind.
+
+    Works of several kinds that are made side by side know nothing of each other: who learns from a text shall not be
+    measured, or set thresholds, by it. What is written stays where it is.
+    """
+    accepted = _additions(queue, kind)
+    own = "calibration" if kind == "unanswered" else kind
+    places = {
+        "variants": [
+            text for pair in catalog.pairs for text in (pair.question, *(each.text for each in pair.variants))
+        ],
+        "calibration": [each.text for each in catalog.calibration],
+        "near-misses": [each.text for each in catalog.near_misses],
+    }
+    written = {fold(text) for text in places.pop(own)}
+    if all(fold(each.text) in written for each in accepted):
+        return accepted, []
+    known = Copies[str]()
+    for place, texts in places.items():
+        for text in texts:
+            known.add(text, place)
+    found = [(each, known.find(each.text)) for each in accepted if fold(each.text) not in written]
+    copies = [(each, place) for each, place in found if place is not None]
+    refused = [each for each, _ in copies]
+    return [each for each in accepted if each not in refused], copies
+
+
 def _left_behind(queue: Queue, folder: Path, language: str) -> list[tuple[str, str]]:
     """Return the pair, file and line of variants that were written, and dropped or moved away afterwards."""
     elsewhere = {
@@ -158,7 +191,7 @@ def _left_behind(queue: Queue, folder: Path, language: str) -> list[tuple[str, s
     ]
 
 
-def _show(queue: Queue, added: int, catalog: Catalog, *, json_: bool) -> None:
+def _show(queue: Queue, added: int, catalog: Catalog, *, copies: Sequence[tuple[Addition, str]], json_: bool) -> None:
     words = review_words(catalog.language)
     status = _status(catalog)
     counts = queue.counts()
@@ -166,7 +199,9 @@ def _show(queue: Queue, added: int, catalog: Catalog, *, json_: bool) -> None:
     alarming = [text for text in queue.waiting if text.id in queue.alarming]
     if json_:
         heard = {"alarming": {text.id: queue.alarming[text.id] for text in alarming}}
-        print_json({"decided": counts, "added": added, "pairs": status, "unanswered": unanswered, **heard})
+        refused = [{"pair": each.pair, "text": each.text, "copy_of": place} for each, place in copies]
+        found = {"decided": counts, "added": added, "pairs": status, "unanswered": unanswered}
+        print_json({**found, **heard, "copies": refused})
         return
     console = plain_console(soft_wrap=True)
     table = plain_table(f"{catalog.ref} ({catalog.language})", *words.columns)

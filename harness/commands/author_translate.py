@@ -40,7 +40,7 @@ class Translation:
     ] = None
     accept: Annotated[
         str | None,
-        typer.Option("--accept", help="Pairs that are taken although their numbers differ.", metavar="IDS|LIST"),
+        typer.Option("--accept", help="Pairs that are taken although they say something else.", metavar="IDS|LIST"),
     ] = None
 
 
@@ -79,7 +79,7 @@ def translate(wanted: Translation, out: WorkPath, asking: options.ModelOptions) 
                 console.print(f"{id_}: no translation could be read.")
             elif translated.differences and id_ not in accepted:
                 waiting.append(translated)
-                console.print(f"{id_}: waits, its numbers differ: {' / '.join(translated.differences)}")
+                console.print(f"{id_}: waits, it says something else: {' / '.join(translated.differences)}")
             else:
                 ready.append(translated.pair)
         _write_page(out / PAGE, waiting)
@@ -105,7 +105,7 @@ def _in_english(catalog: Catalog, language: str) -> str:
 
 def _write_page(path: Path, waiting: Sequence[Translated]) -> None:
     """Write what waits, with the differences, for people to read."""
-    lines = ["# Translations whose numbers differ", ""]
+    lines = ["# Translations that say something else", ""]
     for each in waiting:
         pair = each.pair
         lines += [f"## {pair.id}", "", *(f"- {line}" for line in each.differences), "", f"**{pair.question}**", ""]

@@ -14,6 +14,7 @@ from bot import BadData
 from harness.files import as_lines, replace_private_text, unreadable, writing
 from harness.llm.chat_folder import MODEL, pasted_answers
 from harness.llm.contract import Message, Usage, usage_of
+from harness.llm.scores import json_blocks
 
 MAX_REQUESTS = 50_000  # per batch
 MAX_BYTES = 200_000_000  # per input file
@@ -77,6 +78,9 @@ def answers_not_used(files: Sequence[Path], kept: Mapping[str, ModelAnswer]) -> 
                 found.append(f"{place}: {answer.custom_id}: {answer.problem}")
             elif first.setdefault(answer.custom_id, answer.content) != answer.content:
                 found.append(f"{place}: {answer.custom_id} was answered before, in another way; the first counts")
+            # Of a file; a program's answers may think aloud in JSON.
+            elif file.is_dir() and (blocks := json_blocks(answer.content)) > 1:
+                found.append(f"{place}: {blocks} blocks of JSON, of which one is read: an answer is one block")
     return found
 
 

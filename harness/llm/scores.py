@@ -53,6 +53,22 @@ def json_objects(answer: str) -> Iterator[dict[str, Any]]:
             at = start + 1
 
 
+def json_blocks(answer: str) -> int:
+    """Return how many blocks of JSON stand in a text: objects, or lists of objects, each with what is in it."""
+    decoder, at, found = json.JSONDecoder(), 0, 0
+    for _ in range(MOST_STARTS):
+        start = re.compile(r"[{\[]").search(answer, at)
+        if start is None:
+            break
+        try:
+            document, at = decoder.raw_decode(answer, start.start())
+        except (ValueError, RecursionError):
+            at = start.end()
+            continue
+        found += isinstance(document, dict) or any(isinstance(each, dict) for each in document)
+    return found
+
+
 def _plain(value: Any) -> Any:
     """Return a value without the control characters that JSON had hidden in escapes."""
     if isinstance(value, str):

@@ -36,6 +36,8 @@ class ReviewWords(Record):
     unsampled: str
     untrained: str
     stays: str
+    copied: str
+    places: dict[str, str]
     together: str
     before: str
     stopped: str

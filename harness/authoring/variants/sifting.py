@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Generic, Literal, TypeVar, get_args
 
 from bot import MAX_CHARACTERS, LanguageDetector, NearCopies, words
 from harness.authoring.variants.asking import Draft
@@ -28,6 +28,7 @@ Reason = Literal[
     "near copy of another",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
+L = TypeVar("L", bound=str)
 FEWEST_LETTERS, MOST_WORDS = 3, 160  # one word may be all that somebody types
 PersonalIn = Callable[[str], Sequence[str]]
 NAME = "name"  # of what is personal; other kinds are numbers, dates of birth and addresses of all sorts
@@ -45,28 +46,30 @@ class Dropped:
     reason: Reason
 
 
-class _Copies:
-    """Texts that a draft must not copy: near copies, and what differs by umlauts or one small word only.
+class Copies(Generic[L]):
+    """Texts that a draft must not copy, each with a label: near copies, and what differs by umlauts or one small word.
 
     Stricter than `NearCopies` alone, which also judges what people have collected: a draft is cheap.
     """
 
     def __init__(self) -> None:
         self._near = NearCopies()
-        self._spelt: dict[tuple[str, ...], Reason] = {}
-        self._shortened: dict[tuple[str, ...], Reason] = {}
+        self._labels: dict[str, L] = {}
+        self._spelt: dict[tuple[str, ...], L] = {}
+        self._shortened: dict[tuple[str, ...], L] = {}
 
-    def add(self, text: str, reason: Reason) -> None:
-        self._near.add(text, reason)
+    def add(self, text: str, label: L) -> None:
+        self._near.add(text, label)
+        self._labels[label] = label
         spelt = _plain_words(text)
-        self._spelt.setdefault(spelt, reason)
+        self._spelt.setdefault(spelt, label)
         for shorter in _without_a_small_word(spelt):
-            self._shortened.setdefault(shorter, reason)
+            self._shortened.setdefault(shorter, label)
 
-    def find(self, text: str) -> Reason | None:
-        """Return what a text is a copy of."""
+    def find(self, text: str) -> L | None:
+        """Return the label of what a text is a copy of."""
         if (copied := self._near.find(text)) is not None:
-            return next(reason for reason in REASONS if reason == copied.label)
+            return self._labels[copied.label]
         spelt = _plain_words(text)
         same = self._spelt.get(spelt) or self._shortened.get(spelt)
         return same or next(
@@ -110,7 +113,7 @@ class Sieve:
 
     def sift(self, drafts: Sequence[Draft]) -> tuple[list[Draft], list[Dropped]]:
         """Return the drafts that are left, of near copies the first, and those that are not."""
-        known = _Copies()
+        known = Copies[Reason]()
         labelled: tuple[tuple[Reason, Sequence[str]], ...] = (
             ("example of the prompt", self.examples),
             ("kept out", self.taken.kept_out),

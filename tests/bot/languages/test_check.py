@@ -55,6 +55,8 @@ SPOILT = [
     ("reactions.yaml", r"^waiting: .*$", "waiting: ['x*']", "`waiting` has 'x*', which fits anything."),
     ("reactions.yaml", r"^waiting: .*$", "waiting: []", "`waiting` has no text yet."),
     ("messages.yaml", r"^  fill: \['merci'", "  fill: ['[', 'merci'", "`all_clear.fill` has '['"),
+    ("plain.yaml", r"^sadness:", "sorrow:", "`sorrow` is no key of this file."),
+    ("plain.yaml", r"'j en ai", "'(j en ai", "`sadness` has '(j en ai marre de (?:ma|cette) vie', which is no regular"),
     ("interview_words.yaml", r"^fold: plain", "fold: loud", "`fold` must be one of"),
     ("interview_words.yaml", r"^  this_year: .*$", "", "`dates.this_year` is missing."),
     ("manners.yaml", r"^sounds: .*$", "sounds:", "`sounds` has no text yet."),

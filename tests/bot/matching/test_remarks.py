@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bot.languages.files import add, forget, in_folder
 from bot.matching.emergency import Verdict
 from bot.matching.remarks import Remark, hear_remarks
+from tests.bot.languages.samples import LANGUAGES
 
 NOTHING_BUT_A_FACT = (
     *("MRT", "mri", "MRT der Brust", "Brust-MRT", "both mri and mammogram", "MRI scan of breast", "not the mammogram"),
@@ -41,3 +43,17 @@ def test_who_hates_life_is_met_with_words_for_a_heavy_heart_and_an_alarm_stays_o
     assert heard is not None
     assert heard.kind == "sadness"
     assert not heard.calms(Verdict("suicide", "model", text, 0.4), text)
+
+
+def test_a_sites_language_adds_its_own_whole_messages_and_takes_none_away() -> None:
+    fact, heavy = "Je donne le sein à mon bébé", "J'en ai marre de cette vie."
+    assert _heard(fact) is _heard(heavy) is None
+
+    add(in_folder(LANGUAGES))
+    try:
+        found = [_heard(text) for text in (fact, heavy, "ich stille noch")]
+    finally:
+        forget()
+
+    assert [each.kind if each is not None else None for each in found] == ["", "sadness", ""]
+    assert _heard(heavy) is None

@@ -1,4 +1,4 @@
-"""`klartext author translate`: drafts in another language; where the numbers differ people look first."""
+"""`klartext author translate`: drafts in another language; where they say something else people look first."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 import shutil
 from pathlib import Path
 
-from bot import load_catalog
-from harness.authoring.translation import load_texts
+import pytest
+
+from bot import load_catalog, locate
+from harness.authoring.translation import FIELDS, load_texts, turned_round
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
 FRENCH = {
@@ -44,7 +46,7 @@ def test_a_translation_is_a_draft_and_waits_where_its_numbers_differ(tmp_path: P
     done = author(*asked, "--answers", answers)
 
     assert done.exit_code == 0, done.output
-    assert "duration: waits, its numbers differ: answer: lost 10, 10 minutes; new 20, 20 minutes" in done.stdout
+    assert "duration: waits, it says something else: answer: lost 10, 10 minutes; new 20, 20 minutes" in done.stdout
     assert "1 draft new in" in done.stdout
     assert "## duration" in (out / "differences.md").read_text(encoding="utf-8")
     (pair,) = load_catalog(catalog, "fr").pairs
@@ -85,3 +87,44 @@ def test_an_answer_left_in_the_first_language_is_asked_again(tmp_path: Path) -> 
     answers.unlink()
     answer_waiting(out, lambda id_, prompt: reply(id_.removesuffix("#2"), prompt), answers)
     assert "1 draft new in" in author(*asked, "--answers", answers).stdout
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "listed"),
+    [
+        (("de", "Ja, das geht."), ("en", "No, that is not possible."), "begins with yes, the translation with no"),
+        (("en", "No. Please call."), ("fr", "Oui. Appelez."), "begins with no, the translation with yes"),
+        (
+            ("de", "Warten Sie mindestens 2 Tage."),
+            ("fr", "Attendez au plus 2 jours."),
+            "'at least': 1, in the translation 0",
+        ),
+        (("de", "Kommen Sie am Montag."), ("en", "Come on Tuesday."), "'Monday': 1, in the translation 0"),
+        (("de", "Ja. Spätestens am Freitag, höchstens 2."), ("en", "Yes. By Friday, at most 2."), ""),
+        (("de", "Ja."), ("it", "No, lunedì."), ""),  # nobody has said how Italian says it
+        (("en", "No cream today."), ("fr", "Oui, sans crème, au plus vite."), ""),
+    ],
+)
+def test_what_a_translation_turns_round_is_listed(first: tuple[str, str], other: tuple[str, str], listed: str) -> None:
+    found = list(turned_round(first[1], first[0], other[1], other[0]))
+
+    assert bool(found) == bool(listed), found
+    assert not listed or found[0].startswith(listed)
+
+
+@pytest.mark.parametrize(("exam", "language"), [("mri", "en"), ("mammography", "en"), ("mammography", "fr")])
+def test_of_the_shipped_translations_few_would_wait_for_it(exam: str, language: str, tmp_path: Path) -> None:
+    shipped = locate(exam)
+    own = shipped / f"{language}.yaml"
+    (folder := tmp_path / exam).mkdir()
+    shutil.copy(own if own.is_file() else shipped / "further" / own.name, folder / own.name)
+    theirs, pairs = load_catalog(folder, language).by_id, load_catalog(shipped, "de").pairs
+
+    waits = [
+        pair.id
+        for pair in pairs
+        for name in FIELDS
+        if list(turned_round(getattr(pair, name) or "", "de", getattr(theirs[pair.id], name) or "", language))
+    ]
+
+    assert len(set(waits)) < 0.1 * len(pairs), waits

@@ -20,6 +20,7 @@ from harness.authoring.variants.plan import load_curve
 from harness.authoring.variants.queue import VERDICTS
 from harness.authoring.variants.screen import review_words
 from harness.authoring.variants.voices import load_voices
+from harness.llm.batch_files import answers_not_used
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
 WAY = RECORDED / "next-exam-en"
@@ -96,6 +97,33 @@ def test_a_text_is_sifted_checked_blind_decided_and_written_once(catalog: Path, 
     assert (first.facet, first.by.kind, first.by.profile) == ("needle", "model", "plain")
     text = (catalog / "en.yaml").read_text(encoding="utf-8")
     assert all(line in text for line in before.splitlines())  # comments and all
+
+
+def test_what_copies_a_text_of_another_kind_is_accepted_and_not_written(catalog: Path, tmp_path: Path) -> None:
+    drafted(catalog, work := tmp_path / "work")
+    asked = "Is it any worse than at my doctor's"  # by a work made side by side
+    add_calibration(catalog, "en", [Addition("pain", asked, "irish", stratum="low-health-literacy")])
+
+    review = ("review", "--out", work, "--catalog", catalog)
+    accepted = author(*review, "--accept-agreed")
+
+    assert "Accepted and not written (pain): 'Is it worse than at my doctor's?' is a near copy" in accepted.stdout
+    assert "among the calibration questions of this catalog" in accepted.stdout
+    written = [each.text for pair in load_catalog(catalog, "en").pairs for each in pair.variants]
+    assert len(written) == 2, written
+    assert "Is it worse than at my doctor's?" not in written
+    copies = json.loads(author(*review, "--json").stdout)["copies"]
+    assert [(each["pair"], each["copy_of"]) for each in copies] == [("pain", "calibration")]
+
+
+def test_a_second_block_of_json_in_a_pasted_answer_is_named_by_its_file(tmp_path: Path) -> None:
+    two, one = '[{"text": "a"}]\n\nOr rather: {"text": "b"} [1]', 'Sure, as in [2]: {"texts": [{"text": "c"}]}'
+    (tmp_path / "001 variants+plain+pain answer.txt").write_text(two, encoding="utf-8")
+    (tmp_path / "002 variants+plain+costs answer.txt").write_text(one, encoding="utf-8")
+
+    (line,) = answers_not_used([tmp_path], {})
+
+    assert "001 variants+plain+pain answer.txt: 2 blocks of JSON, of which one is read" in line
 
 
 def test_no_prompt_tells_the_check_what_was_meant_or_the_voice_what_others_answer(
