@@ -297,12 +297,14 @@ class Borrowed:
     """What a catalog may borrow.
 
     Attributes:
+        source: The catalog that is borrowed from.
         drafts: Pair by pair, plain texts first and voices by turns.
         left_out: How many texts were left out, by reason.
         looked_at: All variants of the pairs that are borrowed from.
         renamed: Of the drafts, those in which a name was replaced.
     """
 
+    source: str
     drafts: Sequence[Draft]
     left_out: Mapping[LeftOut, int]
     looked_at: int
@@ -335,7 +337,7 @@ def borrow(catalog: Catalog, other: Catalog, matching: Mapping[str, str], naming
             queues[each.voice].append((round(strange, 1), len(said), draft))
         ranked = sorted((sorted(each, key=lambda one: one[:2]) for each in queues.values()), key=lambda one: one[0][:2])
         drafts += [one[2] for turn in zip_longest(*ranked) for one in turn if one is not None]
-    return Borrowed(drafts, {why: left_out[why] for why in LEFT_OUT if left_out[why]}, looked_at, renamed)
+    return Borrowed(other.name, drafts, {why: left_out[why] for why in LEFT_OUT if left_out[why]}, looked_at, renamed)
 
 
 def _written(pair: Pair, catalog: Catalog) -> Iterator[Draft]:
