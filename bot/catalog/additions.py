@@ -37,7 +37,7 @@ class Addition:
         pair: It asks what this pair answers; a near miss must not be taken for it. Empty: no pair answers it, of a
             calibration question.
         text: As a patient might write it.
-        profile: The voice that wrote it.
+        profile: The voice that wrote it; empty: nobody says.
         facet: Of the pair, of a variant.
         stratum: All patients that are alike in literacy, of a calibration question.
         patient: Which of them asks it.
@@ -58,7 +58,7 @@ class Addition:
 
     @property
     def by(self) -> Author:
-        return Author(kind=self.kind, name=self.source or None, profile=self.profile)
+        return Author(kind=self.kind, name=self.source or None, profile=self.profile or None)
 
 
 def add_variants(folder: Path, language: str, additions: Sequence[Addition]) -> int:

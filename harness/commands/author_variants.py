@@ -374,7 +374,8 @@ def _show_made(made: Made, folder: Path, catalog: Catalog, *, json_: bool) -> No
         print_json({"drafted": made.drafted, "dropped": reasons, **beyond, "check": verdicts, "queue": queue.counts()})
         return
     console = plain_console(soft_wrap=True)
-    console.print(f"{counted(made.drafted, 'text')} drafted, {counted(len(made.dropped), 'text')} rejected:")
+    came = "borrowed" if any(text.source for text in queue.texts) else "drafted"
+    console.print(f"{counted(made.drafted, 'text')} {came}, {counted(len(made.dropped), 'text')} rejected:")
     for reason, number in reasons.items():
         console.print(f"  {number} {reason}")
     if made.beyond:

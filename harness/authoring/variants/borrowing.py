@@ -344,5 +344,5 @@ def _written(pair: Pair, catalog: Catalog) -> Iterator[Draft]:
     """Yield the variants of a pair, with who wrote them."""
     for variant in pair.variants:
         kind = variant.by.kind if variant.by is not None else "model"
-        voice = (variant.by.profile if variant.by is not None else None) or "unnamed"
+        voice = (variant.by.profile if variant.by is not None else None) or ""
         yield Draft(" ".join(variant.text.split()), pair.id, voice, variant.facet, kind=kind, source=catalog.name)
