@@ -191,7 +191,7 @@ class Naming:
         if not spellings:
             return _NOTHING
         names = "|".join(r"[\s-]+".join(map(re.escape, each.split())) for each in spellings)
-        articles = "|".join({*self.words.before_vowel, *self.words.before_vowel.values()}) or r"\b\B"
+        articles = "|".join((*self.words.before_vowel, *self.words.before_vowel.values())) or r"\b\B"
         return re.compile(
             rf"(?<![\w-])(?:(?P<article>{articles})(?P<gap>\s+))?(?P<name>{names})"
             r"(?P<rest>-?[^\W_]+(?:-[^\W_]+)*)?(?![\w-])",
