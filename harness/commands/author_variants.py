@@ -64,16 +64,6 @@ class DraftSource:
         typer.Option("--exam", help='How the exam is spoken of: "about MRI scans". Default: as exam.yaml says.'),
     ] = ""
     encoder: options.Encoder = "embedded"
-    borrow_from: Annotated[
-        str | None,
-        typer.Option(
-            "--borrow-from", help="Take variants of another exam's catalog instead, where they fit.", metavar="PATH"
-        ),
-    ] = None
-    same: Annotated[
-        list[str] | None,
-        typer.Option("--same", help="A pair, and the other catalog's that is like it; repeatable.", metavar="ID=ID"),
-    ] = None
 
     def content(self) -> Catalog:
         """Return the catalog."""
@@ -119,6 +109,22 @@ class DraftSource:
         about = self.exam or spoken_of(catalog, texts.about)
         neighbours = neighbours_of(catalog, encoder)
         return Drafting(Prompting(texts, catalog, kind, about, neighbours, self.per_pair), voices, pairs, patients)
+
+
+@dataclass(frozen=True, slots=True)
+class VariantSource(DraftSource):
+    """The same for variants, which may be another catalog's."""
+
+    borrow_from: Annotated[
+        str | None,
+        typer.Option(
+            "--borrow-from", help="Take variants of another exam's catalog instead, where they fit.", metavar="PATH"
+        ),
+    ] = None
+    same: Annotated[
+        list[str] | None,
+        typer.Option("--same", help="A pair, and the other catalog's that is like it; repeatable.", metavar="ID=ID"),
+    ] = None
 
     def borrowing(self, kind: Kind, catalog: Catalog) -> Borrowing:
         """Return what there is to borrow; raise BadData where nothing can be, or an option has no meaning here."""
@@ -206,9 +212,12 @@ def spoken_of(catalog: Catalog, unnamed: str) -> str:
     return said or Template(unnamed).safe_substitute(name=catalog.name)
 
 
-def variants(source: DraftSource, work: DraftWork, asking: options.ModelOptions, json_: options.Json = False) -> None:
+def variants(source: VariantSource, work: DraftWork, asking: options.ModelOptions, json_: options.Json = False) -> None:
     """Have a model write how patients ask, in many voices; other calls check blind; a curator decides."""
-    _draft(source, work, asking, json_=json_)
+    if source.borrow_from is None and not source.same:
+        _draft(source, work, asking, json_=json_)
+    else:
+        _borrow(source, work, asking, json_=json_)
 
 
 def near_misses(
@@ -233,11 +242,6 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
             names = options.ids_of(source.voices) if source.voices else ()
             _show_curve(catalog, source.encoder, names, json_=json_)
             return
-        if source.borrow_from is not None:
-            _borrow(source, work, asking, catalog, json_=json_)
-            return
-        if source.same:
-            raise BadData("`--same` says which pairs are asked the same in another catalog. Name it: `--borrow-from`.")
         drafting = source.drafting(work.kind, catalog)
         if work.plan:
             _show_plan(drafting, asking, json_=json_)
@@ -256,23 +260,27 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
         _show_made(made, folder.path, catalog, json_=json_)
 
 
-def _borrow(
-    source: DraftSource, work: DraftWork, asking: options.ModelOptions, catalog: Catalog, *, json_: bool
-) -> None:
+def _borrow(source: VariantSource, work: DraftWork, asking: options.ModelOptions, *, json_: bool) -> None:
     """Take variants of another catalog, and have them sifted and checked as drafts are."""
     from harness.authoring.variants.voices import load_voices, voices_file
 
-    borrowing = source.borrowing(work.kind, catalog)
-    if work.plan or not json_:
-        _show_borrowed(borrowing, source, catalog, json_=json_)
-    if work.plan:
-        return
-    folder = _folder_of(work, identity := borrowing.identity())
-    known = load_voices(source.lang, "variants") if voices_file(source.lang).is_file() else ()
-    mixing = [voice.id for voice in known if voice.mixed_with]
-    sieve = _sieve_of(folder, work, borrowing.prompting, mixing, json_=json_)
-    made = _finished(folder, identity, lambda: borrowing.all(sieve), asking)
-    _show_made(made, folder.path, catalog, json_=json_)
+    with friendly_errors():
+        if source.borrow_from is None:
+            raise BadData("`--same` says which pairs are asked the same in another catalog. Name it: `--borrow-from`.")
+        if work.enough or work.curve:
+            raise BadData("`--enough` and `--curve` measure what a catalog has. Leave `--borrow-from` out.")
+        catalog = source.content()
+        borrowing = source.borrowing(work.kind, catalog)
+        if work.plan or not json_:
+            _show_borrowed(borrowing, source, catalog, json_=json_)
+        if work.plan:
+            return
+        folder = _folder_of(work, identity := borrowing.identity())
+        known = load_voices(source.lang, "variants") if voices_file(source.lang).is_file() else ()
+        mixing = [voice.id for voice in known if voice.mixed_with]
+        sieve = _sieve_of(folder, work, borrowing.prompting, mixing, json_=json_)
+        made = _finished(folder, identity, lambda: borrowing.all(sieve), asking)
+        _show_made(made, folder.path, catalog, json_=json_)
 
 
 def _folder_of(work: DraftWork, identity: Mapping[str, str]) -> WorkFolder:
