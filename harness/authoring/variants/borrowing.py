@@ -179,11 +179,12 @@ class Naming:
 
     @cached_property
     def _device(self) -> frozenset[str]:
-        """Words of the other exam's other names, also written together: x-ray, xray."""
+        """Stems of words of the other exam's other names, also written together: x-ray, xray."""
         named = [words(name) for name in self.other.others]
         single = {word for name in named for word in name if len(word) >= SHORTEST_NAME}
         joined = {"".join(two) for name in named for two in pairwise(name)}
-        return frozenset(single | joined) - {word for name in self.own.spellings for word in words(name)}
+        own = {word for name in self.own.spellings for word in words(name)}
+        return frozenset(word[:STEM] for word in (single | joined) - own)
 
     def _places(self, misspelt: Iterable[str]) -> re.Pattern[str]:
         """Return what finds the other exam's name, with the article before it and what follows it in one word."""

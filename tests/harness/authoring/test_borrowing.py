@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot import load_catalog
-from bot.catalog.exam import Exam
+from bot.catalog.exam import Exam, Phrase
 from harness.authoring.variants.borrowing import Naming, NotBorrowed, Spoken, load_name_words
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
 BLOOD = RECORDED / "next-exam-en" / "blood-donation"
-PHRASES = {  # `exam.yaml` of exams whose names have other forms
+PHRASES: Mapping[str, Mapping[str, Mapping[Phrase, str]]] = {  # `exam.yaml` of exams whose names have other forms
     "Mammographie": {"de": {"exam": "Mammographie", "about": "zur Mammographie"}},
     "MRT": {"de": {"exam": "MRT", "about": "zur MRT"}},
     "Ultraschall": {"de": {"exam": "Ultraschall", "about": "zum Ultraschall", "wait_for": "auf den Ultraschall"}},
@@ -67,6 +68,7 @@ def test_a_name_takes_the_place_of_another_in_its_form_or_the_text_is_left_out()
         (to_mri, "mammografiien sind teuer", "(form)"),
         (to_mri, "Drückt das die Brust?", "(body)"),
         (to_mri, "Kostet das Röntgen etwas?", "(device)"),
+        (to_mri, "Wer zahlt, wenn man mich röntgt?", "(device)"),
         (to_mri, "Im MRT war ich schon, jetzt zur Mammographie", "(this exam)"),
         (to_ultrasound, "Nach der Mammographie Auto fahren?", "Nach der Untersuchung Auto fahren?"),
         (to_ultrasound, "Mein Mammographietermin ist morgen", "Mein Ultraschall-Termin ist morgen"),
@@ -98,8 +100,8 @@ def agree(id_: str, prompt: str) -> str:
 
 def test_a_catalog_without_variants_borrows_another_exams_and_says_so(catalog: Path, tmp_path: Path) -> None:
     work, answers = tmp_path / "work", tmp_path / "answers.jsonl"
-    asked = ("variants", "--catalog", catalog, "--lang", "en", "--borrow-from", "mammography", "--out", work)
-    asked = (*asked, "--same", "afterwards=aftercare", "--pairs", "pain,afterwards", "--per-pair", "12")
+    base = ("variants", "--catalog", catalog, "--lang", "en", "--borrow-from", "mammography", "--out", work)
+    asked = (*base, "--same", "afterwards=aftercare", "--pairs", "pain,afterwards", "--per-pair", "12")
     waiting = author(*asked)
     assert waiting.exit_code == 1
     assert "2 pairs of mammography: " in waiting.stdout
