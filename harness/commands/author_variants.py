@@ -369,6 +369,11 @@ def _show_borrowed(borrowing: Borrowing, source: DraftSource, catalog: Catalog, 
         console.print(f"  {number} {WHY[why]}")
     if not source.pairs and (without := [pair.id for pair in catalog.pairs if pair.id not in matching]):
         console.print(f"No pair there has the id of {', '.join(without)}; `--same ID=ID` says which is asked the same.")
+    if poor := sum(len(pair.variants) < most for pair in catalog.pairs if pair.id not in matching):
+        # Measured: docs/content.md, "Borrow what every exam is asked".
+        console.print(
+            f"Pairs that borrow none and have fewer than {most}: {poor}. They lose: have theirs written, too."
+        )
 
 
 def _show_made(made: Made, folder: Path, catalog: Catalog, *, json_: bool) -> None:

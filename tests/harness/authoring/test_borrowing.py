@@ -105,6 +105,7 @@ def test_a_catalog_without_variants_borrows_another_exams_and_says_so(catalog: P
     waiting = author(*asked)
     assert waiting.exit_code == 1
     assert "2 pairs of mammography: " in waiting.stdout
+    assert "Pairs that borrow none and have fewer than 12: 4." in waiting.stdout
     assert re.search(r"\d\d speak of what points to the other exam", waiting.stdout)
     answer_waiting(work, agree, answers)
 
