@@ -248,6 +248,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
     assert {module for module, name in used if name != "bot"} == {
         "harness.measuring.assistant",
         "harness.authoring.evidence.amounts",
+        "harness.authoring.variants.borrowing",
         "harness.commands.author_answers",
         "harness.commands.author_discussion",
         "harness.commands.author_review",
