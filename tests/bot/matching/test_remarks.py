@@ -41,3 +41,33 @@ def test_who_hates_life_is_met_with_words_for_a_heavy_heart_and_an_alarm_stays_o
     assert heard is not None
     assert heard.kind == "sadness"
     assert not heard.calms(Verdict("suicide", "model", text, 0.4), text)
+
+
+def test_one_or_two_tablets_against_an_everyday_pain_are_no_complaint_and_more_of_them_may_be() -> None:
+    everyday = (
+        *("took two paracetamol for my back, still ok?", "I had an ibuprofen this morning, can I still have the MRI?"),
+        *(
+            "hab 2 ibu gegen rückenschmerzen genommen, geht das noch?",
+            "Ich habe heute früh eine Schmerztablette genommen",
+        ),
+    )
+    more = (
+        *(
+            "took two packs of paracetamol",
+            "took twenty paracetamol for my back",
+            "took pills",
+            "hab tabletten genommen",
+        ),
+        *("habe eine Tablette genommen und jetzt Ausschlag", "took two tablets I can't breathe"),
+    )
+
+    assert [text for text in everyday if (heard := _heard(text)) is None or heard.kind] == []
+    assert [text for text in more if _heard(text) is not None] == []
+
+
+def test_who_is_close_to_tears_is_not_choking() -> None:
+    heard = [
+        _heard(text) for text in ("I'm choking up just thinking about my results", "I'm choking", "choking on food")
+    ]
+
+    assert [remark.kind if remark is not None else None for remark in heard] == ["fear", None, None]
