@@ -208,7 +208,7 @@ CONTEXTS = ("now", "past", "chronic", "checked", "denied", "general", "hearsay",
 EXCUSES = frozenset(CONTEXTS[1:7])
 # What one sentence says of those beside it.
 STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
-# How many words open a sentence: "Last time, in 2018, in Cardiff" is about all of it, however long it is. This counts for
+# Words that open a sentence: "Last time, in 2018, in Cardiff" is about all of it, however long it is. This counts for
 # reactions alone, which are told at length years later; who cannot breathe may have begun anywhere.
 OPENING, TOLD_LATER = 8, "allergy"
 REMEMBERED, MOST_REMEMBERED = 256, 1000  # texts, and characters of each
