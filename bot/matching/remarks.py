@@ -85,7 +85,7 @@ _NO_FEAR = re.compile(
 )
 # "My phone has died" has all the words of grief.
 _NO_GRIEF = re.compile(
-    r"\b(?:handy|akku|telefon|smartphone|natel|batterie|tablet|laptop|computer|pc|drucker|auto|wlan|internet|navi|"
+    r"\b(?:handy|akku|telefon|telephone|smartphone|natel|batterie|tablet|laptop|computer|pc|drucker|auto|wlan|internet|navi|"
     r"phone|mobile|battery|printer|car|wifi|satnav|portable|ordi\w*|batterie|voiture)(?: \w+){0,3} "
     r"(?:gestorben|verstorben|tot|stirbt|hin|leer|weg|verloren|died|dead|dying|lost|gone|morte?|decede\w*|perdu)\b|"
     r"\b(?:lost|verloren|verlegt|mislaid|perdu) (?:\w+ ){0,2}(?:phone|letter|form|keys?|handy|brief|zettel|schluessel|"
