@@ -1,0 +1,118 @@
+"""Pages of staff where one service answers for several exams: which one each thing is about, and one exam only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+import pytest
+
+from bot import Assistant
+from bot.ports import Exchange, StoredConversation, StoredTurn
+from bot.settings import StaffCalls
+from bot.staff.calls import Stir
+from bot.talk.exams import NO_EXAM
+from bot.testing import HashEncoder
+from bot.web.middleware import CONSOLE
+from tests.alarm_examples import few_taught
+from tests.bot.web.staff.consoles import Staff, now, running_console
+from tests.two_exams import write_exam
+
+JSON = {"Accept": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def exams(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Assistant]:
+    folder = tmp_path_factory.mktemp("two")
+    with few_taught():
+        return {
+            name: Assistant.open(write_exam(folder, name), data=folder / "data", encoder=HashEncoder(), sample=True)
+            for name in ("mammo", "mri")
+        }
+
+
+@pytest.fixture(scope="module")
+def department(exams: Mapping[str, Assistant], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Staff]:
+    folder = tmp_path_factory.mktemp("department")
+    with running_console(
+        folder,
+        exam=write_exam(folder, "mammo"),
+        assistant=lambda: exams["mammo"],
+        exams=lambda: exams,
+        staff=StaffCalls(),
+    ) as running:
+        yield running
+
+
+def says(
+    staff: Staff, id_: str, text: str, exam: str | None, *, decision: str = "declined", call: Stir | None = None
+) -> None:
+    """Store the one turn of a conversation, as the service does that answers for both exams."""
+    records, at = staff.console.tools.records, now() - timedelta(minutes=5)
+    records.begin(StoredConversation(id_, at, "de", "page", secret_hash="known", exam=exam))
+    pair = "costs" if decision == "answered" else None
+    catalog = f"{exam or NO_EXAM}@1"
+    turn = StoredTurn(id_, at, "de", text, decision, pair, 0.5, catalog, Exchange(1, "t1", text, "{}", "{}"))
+    records.add_turn(turn, call=call)
+
+
+def test_the_desk_shows_what_a_call_is_about_and_hides_no_emergency(department: Staff) -> None:
+    says(department, "call-mammo", "Kann mich jemand beruhigen", "mammo", call="asked")
+    says(department, "call-mri", "Ich krieg keine Luft", "mri", decision="urgent", call="urgent")
+    says(department, "call-nobody", "Hallo, ist da wer", None, call="asked")
+    says(department, "call-gone", "Wer ist da", "ct", call="asked")
+    browser = department.logged_in("anna", "frontdesk", language="de")
+
+    browser.open(f"{CONSOLE}/desk")
+    assert [each.text for each in browser.page.one("select", name="exam").all("option")] == [
+        "alle", "Mammographie", "MRT",
+    ]  # fmt: skip
+    assert "Untersuchung MRT" in browser.text
+    assert "Untersuchung noch nicht bekannt" in browser.text
+    assert "Untersuchung CT" in browser.text
+
+    browser.open(f"{CONSOLE}/desk?exam=mammo")
+    assert "1 Notfall zu anderen Untersuchungen wartet und steht nicht in dieser Liste" in browser.text
+    assert "keine Luft" not in browser.text
+    for everybodys in ("beruhigen", "ist da wer", "Wer ist da"):
+        assert everybodys in browser.text
+    browser.follow("1 Notfall zu anderen Untersuchungen wartet und steht nicht in dieser Liste: alle zeigen")
+    assert "keine Luft" in browser.text
+
+    told = browser.client.get(f"{CONSOLE}/desk?exam=mammo", headers=JSON).json()
+    assert (told["waiting"], told["urgent"]) == (4, 1)  # title and sound are for all of them
+    assert "keine Luft" not in told["html"]
+    assert "1 Notfall" in told["html"]
+    browser.open(f"{CONSOLE}/desk?exam=mri")
+    assert "Notfall zu anderen" not in browser.text
+    assert "1 weiteres Gespräch zu anderen Untersuchungen" in browser.text
+    browser.open(f"{CONSOLE}/desk?exam=ct")  # not served: as if nothing had been chosen
+    assert "keine Luft" in browser.text
+
+
+def test_who_works_on_one_exam_stays_there(department: Staff) -> None:
+    says(department, "stays", "Und wer hilft mir?", "mri", call="asked")
+    browser = department.logged_in("anna", "frontdesk", language="en")
+
+    browser.open(f"{CONSOLE}/desk?exam=mri")
+    link = next(each for each in browser.page.all("a") if each.get("href").startswith(f"{CONSOLE}/desk/stays"))
+    browser.open(link.get("href"))
+    assert "Exam: MRI" in browser.text
+    browser.press("Take over")
+    assert browser.answer.url.query == b"exam=mri"
+    browser.press("Send", text="Ich.")
+    assert browser.answer.url.query == b"exam=mri"
+    browser.press("Hand back to the program")
+    assert (browser.answer.url.path, browser.answer.url.params["exam"]) == (f"{CONSOLE}/desk", "mri")
+    browser.open(f"{CONSOLE}/desk/closed?exam=mammo")
+    assert "stays" not in browser.answer.text
+    browser.open(f"{CONSOLE}/desk/closed?exam=mri")
+    assert "MRI ·" in browser.text
+
+
+def test_with_one_exam_nothing_is_to_be_chosen(staff: Staff) -> None:
+    browser = staff.logged_in("rita", "rater", "frontdesk", "curator")
+
+    for page in ("desk", "inbox", "figures"):
+        browser.open(f"{CONSOLE}/{page}?exam=mri")
+        assert browser.page.all("select", name="exam") == []
