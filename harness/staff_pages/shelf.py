@@ -180,7 +180,8 @@ class Shelf:
         replace_text(self.folder / RATES, as_document(record))
         # The dashboard compares by the words of a message: of a real one, nobody knows who wrote it.
         foretold = {"run": run.folder.name, "at": made.date().isoformat(), "groups": by_words(run.outcomes)}
-        replace_text(self.data / SIMULATED, as_document(foretold))
+        exam = run.identity.get("catalog", "").partition("@")[0]
+        replace_text(self.data / SIMULATED, as_document({**foretold, "exam": exam}))
 
 
 def by_words(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
@@ -116,3 +117,37 @@ def test_with_one_exam_nothing_is_to_be_chosen(staff: Staff) -> None:
     for page in ("desk", "inbox", "figures"):
         browser.open(f"{CONSOLE}/{page}?exam=mri")
         assert browser.page.all("select", name="exam") == []
+
+
+def test_figures_count_each_exam_and_what_was_asked_before_it_was_known(department: Staff) -> None:
+    for number in range(3):
+        says(department, f"costs-{number}", "Was kostet das?", "mri", decision="answered")
+    says(department, "costs-mammo", "Was kostet das?", "mammo", decision="answered")
+    says(department, "unknown", "Was denn?", None)
+    browser = department.logged_in("rita", "rater", language="de")
+    browser.open(f"{CONSOLE}/figures?days=7")
+
+    rows = {row.all("th")[0].text: [cell.text for cell in row.all("td")] for row in browser.page.all("tr")}
+    assert rows["costs (MRT)"][0] == "3"
+    assert rows["costs (Mammographie)"][0] == "1"
+    all_of = int(rows["Fragen"][0])
+    of_mri = int(rows["MRT"][0])
+    known = {name: int(rows[name][0]) for name in ("Mammographie", "MRT", "noch nicht bekannt", "CT") if name in rows}
+    assert of_mri >= 3
+    assert sum(known.values()) == all_of
+
+    browser.open(f"{CONSOLE}/figures?days=7&exam=mri")
+    assert f"Fragen {of_mri}" in browser.text
+    assert "Nach Untersuchungen" not in browser.text
+    rows = {row.all("th")[0].text: [cell.text for cell in row.all("td")] for row in browser.page.all("tr")}
+    assert rows["costs"][0] == "3"
+    assert "own-mri" in browser.text  # never the answer
+    assert "own-mammo" not in browser.text
+    browser.follow("Als CSV")
+    table = list(csv.DictReader(browser.answer.text.splitlines()))
+    assert {row["exam"] for row in table} == {"mri"}
+    assert (len(table), int(table[-1]["questions"])) == (7, of_mri)
+    browser.open(f"{CONSOLE}/figures/days.csv?days=7")
+    table = list(csv.DictReader(browser.answer.text.splitlines()))
+    assert {"mammo", "mri", "none"} <= {row["exam"] for row in table}
+    assert sum(int(row["questions"]) for row in table) == all_of
