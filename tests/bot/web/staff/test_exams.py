@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from bot import Assistant
+from bot.editorial.inbox import Sorted, Wanted
 from bot.ports import Exchange, StoredConversation, StoredTurn
 from bot.settings import StaffCalls
 from bot.staff.calls import Stir
@@ -151,3 +152,35 @@ def test_figures_count_each_exam_and_what_was_asked_before_it_was_known(departme
     table = list(csv.DictReader(browser.answer.text.splitlines()))
     assert {"mammo", "mri", "none"} <= {row["exam"] for row in table}
     assert sum(int(row["questions"]) for row in table) == all_of
+
+
+def test_the_inbox_shows_one_exam_and_decides_on_nothing_that_it_does_not_show(department: Staff) -> None:
+    inbox = department.console.tools.inbox
+    says(department, "alike-mammo", "Wo gibt es hier Kaffee?", "mammo")
+    says(department, "alike-mri", "Wo gibt es hier Kaffee?", "mri")
+    says(department, "alike-nobody", "Gibt es Tee im Haus?", None)
+    says(department, "faint", "Mir wird schwarz vor Augen", "mammo", decision="urgent")
+    browser = department.logged_in("cara", "curator", language="de")
+    while inbox.missing(before=now(), most=1):  # some are taken in by every look
+        browser.open(f"{CONSOLE}/inbox")
+    alike = [item for item in inbox.items([row.id for row in inbox.rows(Wanted())]) if "Kaffee" in item.text]
+    assert {item.exam for item in alike} == {"mammo", "mri"}
+    inbox.sort({item.id: Sorted(900, place) for place, item in enumerate(alike)})  # as meaning puts them together
+
+    browser.open(f"{CONSOLE}/inbox?exam=mri")
+    assert "1 offene Notfallmeldung zu anderen Untersuchungen steht nicht in dieser Liste: alle zeigen" in browser.text
+    assert "schwarz vor Augen" not in browser.text
+    assert "Tee im Haus" in browser.text
+    assert "noch nicht bekannt" in browser.text
+    form = browser.page.one("form", id="choose")
+    button = next(each for each in form.all("button") if each.get("value") == "done")
+    browser.send(form, button, cluster="900")
+    assert browser.answer.url.params["exam"] == "mri"
+    states = {item.exam: item.state for item in inbox.items([item.id for item in alike])}
+    assert states == {"mri": "done", "mammo": "open"}
+
+    browser.open(f"{CONSOLE}/inbox/900?exam=mammo")
+    assert "Mammographie ·" in browser.text
+    assert "MRT ·" not in browser.text
+    browser.open(f"{CONSOLE}/inbox/900")
+    assert "MRT ·" in browser.text
