@@ -189,7 +189,7 @@ def _keep_stops(settings: Settings) -> None:
 
 
 def _named_stops(stops: Sequence[Stop]) -> str:
-    return ", ".join(dict.fromkeys(stop.pair_id or "the chat" for stop in stops))
+    return ", ".join(dict.fromkeys(stop.about for stop in stops))
 
 
 def _settings(serving: Serving) -> Settings:
