@@ -5,19 +5,24 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from bot import Assistant
+from bot.adapters.sql_releases import SqlReleases
 from bot.editorial.inbox import Sorted, Wanted
 from bot.ports import Exchange, StoredConversation, StoredTurn
+from bot.release.release import Switch
 from bot.settings import StaffCalls
 from bot.staff.calls import Stir
 from bot.talk.exams import NO_EXAM
 from bot.testing import HashEncoder
 from bot.web.middleware import CONSOLE
 from tests.alarm_examples import few_taught
-from tests.bot.web.staff.consoles import Staff, now, running_console
+from tests.bot.release.exams import NOW, Site, sign
+from tests.bot.release.exams import write_exam as write_small_exam
+from tests.bot.web.staff.consoles import PASSWORD, Staff, now, running_console
 from tests.two_exams import write_exam
 
 JSON = {"Accept": "application/json"}
@@ -27,10 +32,12 @@ JSON = {"Accept": "application/json"}
 def exams(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Assistant]:
     folder = tmp_path_factory.mktemp("two")
     with few_taught():
-        return {
+        found = {
             name: Assistant.open(write_exam(folder, name), data=folder / "data", encoder=HashEncoder(), sample=True)
             for name in ("mammo", "mri")
         }
+        found["mammo"].prepare()  # it sorts the inbox
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +191,32 @@ def test_the_inbox_shows_one_exam_and_decides_on_nothing_that_it_does_not_show(d
     assert "MRT ·" not in browser.text
     browser.open(f"{CONSOLE}/inbox/900")
     assert "MRT ·" in browser.text
+
+
+def test_the_page_of_the_stop_names_an_exam_where_there_are_releases_of_several(tmp_path: Path) -> None:
+    with running_console(tmp_path) as staff:
+        site = Site(tmp_path, SqlReleases(staff.console.tools.records.engine))  # type: ignore[attr-defined]
+        for name in ("mammo", "mri"):
+            number = site.make(sign(write_small_exam(tmp_path / name), "A", "B")).number
+            site.releases.switch(Switch(NOW, "Anna", "activate", number))
+        browser = staff.logged_in("anna", "approver", language="en")
+        staff.person("bert", "approver")
+
+        browser.open(f"{CONSOLE}/stop")
+        browser.press("Withdraw at once", pair="costs", exam="mri", why="wrong")
+        browser.press("Close the chat at once", exam="mri", why="wrong")
+        assert "The chat about “MRI” is closed" in browser.text
+        assert "text withdrawn: costs (MRI)" in browser.text
+        choice = browser.page.one("select", id="f-lift").one("option")
+        assert choice.text.endswith("(costs) – MRI")
+        browser.press("Show the text again", pair=choice.get("value"), why="right after all")
+        browser.press("Open again", exam="mri", why="mended", login="bert", password=PASSWORD)
+
+        assert [(act.kind, act.pair_id, act.exam) for act in site.releases.stops()] == [
+            ("withdraw", "costs", "mri"), ("close", "", "mri"), ("lift", "costs", "mri"), ("open", "", "mri"),
+        ]  # fmt: skip
+        acts = staff.console.tools.acts.read(what="chat", by="", most=9)
+        assert {act.action: act.after.get("exam") for act in acts if act.after} == {"close": "mri", "open": "mri"}
+        browser.press("Close the chat at once", why="all of it")
+        assert "The chat is closed." in browser.text
+        assert site.releases.stops()[-1].exam == ""
