@@ -90,7 +90,10 @@ class SqlInbox:
     def missing(self, *, before: datetime, most: int) -> list[Asked]:
         with talking_to(self.engine) as session:
             rows = session.execute(_missing(before.astimezone(UTC)).order_by(TurnRow.id).limit(most)).all()
-            return [Asked(id_, lang, _kind(how, flag, state), said) for id_, lang, said, how, state, flag in rows]
+            return [
+                Asked(id_, lang, _kind(how, flag, state), said, catalog.partition("@")[0])
+                for id_, lang, said, how, catalog, state, flag in rows
+            ]
 
     def add(self, items: Sequence[tuple[Asked, str, Sorted]]) -> int:
         try:
@@ -318,7 +321,7 @@ _FIRST = 10**11  # larger than any number: the smallest of place and number toge
 _OPEN = {"state": "open", "batch": "", "by": "", "target": "", "added": "", "note": ""}
 
 
-def _missing(before: datetime) -> Select[int, str, str, str, str | None, str | None]:
+def _missing(before: datetime) -> Select[int, str, str, str, str, str | None, str | None]:
     """Select turns that wait for curators and have no item: their texts, and what they are judged by."""
     following = aliased(TurnRow)
     same = following.conversation == TurnRow.conversation
@@ -331,7 +334,7 @@ def _missing(before: datetime) -> Select[int, str, str, str, str | None, str | N
     # A flag may come long after its turn: nothing but the item itself says that a turn was seen.
     waits = or_(TurnRow.decision.in_((DECLINED, URGENT)), abandoned, flag.is_not(None))
     state = case((TurnRow.decision == DECLINED, TurnRow.state), else_=None)
-    columns = (TurnRow.id, TurnRow.language, TurnRow.question, TurnRow.decision)
+    columns = (TurnRow.id, TurnRow.language, TurnRow.question, TurnRow.decision, TurnRow.catalog)
     return select(*columns, state.label("state"), flag.label("flag")).where(waits, ~known)
 
 

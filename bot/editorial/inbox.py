@@ -93,6 +93,7 @@ class Asked:
     language: str
     kind: Kind
     question: str
+    exam: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class InboxArea(Area):
 
     def __init__(self, tools: Tools, renderer: StaffRenderer) -> None:
         super().__init__(tools, renderer)
-        self._sorter = Sorter(tools.inbox, tools.assistant, tools.now)
+        self._sorter = Sorter(tools.inbox, tools.assistant, tools.now, tools.exams)
         self._adder = Adder(tools.workbench, tools.candidate)
         self._texts = _Texts(tools.inbox)
 
@@ -285,7 +285,7 @@ class InboxArea(Area):
     def _pairs(self, item: Item, find: str) -> list[tuple[Pair, float | None]]:
         """Return pairs that may fit a question: the matcher's, or those that a search finds."""
         candidate, language = self.tools.candidate(), item.language
-        if language not in candidate.base.catalogs:
+        if language not in candidate.base.catalogs or self._elsewhere([item]):
             return []
         by_id = {pair.id: pair for pair, _ in candidate.pairs(language)}
         if find:
@@ -310,6 +310,8 @@ class InboxArea(Area):
         if wish in ("variant", "near miss"):
             if not visit.may("edit"):
                 raise StaffProblem(HTTPStatus.FORBIDDEN)
+            if self._elsewhere(items):
+                return self._refused(visit, back, "inbox_other_exam")
             if len({item.language for item in items}) > 1:
                 return self._refused(visit, back, "inbox_two_languages")
             if not target and len({item.pair for item in items}) > 1:
@@ -317,6 +319,8 @@ class InboxArea(Area):
             pair = target or items[0].pair
             return self._form(visit, wish, pair, draft_texts(items), items)  # type: ignore[arg-type]  # one of Adds
         if wish == "new pair":
+            if self._elsewhere(items):
+                return self._refused(visit, back, "inbox_other_exam")
             return self._begin_pair(visit, items)
         if wish not in SIMPLE:
             raise StaffProblem(HTTPStatus.BAD_REQUEST)
@@ -325,6 +329,14 @@ class InboxArea(Area):
         if (refused := self._stored(visit, decision, back)) is not None:
             return refused
         return self._done(visit, decision, back)
+
+    def _elsewhere(self, items: Sequence[Item]) -> bool:
+        """Say whether some were asked about another exam than the one that is edited here."""
+        served = self.tools.exams()
+        if len(served) < 2:
+            return False
+        own = next(iter(self.tools.candidate().base.catalogs.values())).name
+        return any(item.exam in served and item.exam != own for item in items)
 
     def _begin_pair(self, visit: StaffVisit, items: Sequence[Item]) -> Response:
         """Go to the page of a new pair with these questions: they are decided when its draft is stored, not before."""
@@ -404,6 +416,8 @@ class InboxArea(Area):
         items = self._chosen(visit)
         if not items:
             return self._refused(visit, back, "inbox_decided_meanwhile", status=HTTPStatus.CONFLICT)
+        if self._elsewhere(items):
+            return self._refused(visit, back, "inbox_other_exam")
         language, candidate = items[0].language, self.tools.candidate()
         known = language in candidate.base.catalogs and candidate.pair(language, pair_id) is not None
         if not known or any(item.language != language for item in items):

@@ -172,7 +172,17 @@ def test_the_inbox_shows_one_exam_and_decides_on_nothing_that_it_does_not_show(d
         browser.open(f"{CONSOLE}/inbox")
     alike = [item for item in inbox.items([row.id for row in inbox.rows(Wanted())]) if "Kaffee" in item.text]
     assert {item.exam for item in alike} == {"mammo", "mri"}
-    inbox.sort({item.id: Sorted(900, place) for place, item in enumerate(alike)})  # as meaning puts them together
+    of_mri = next(item for item in alike if item.exam == "mri")
+    assert len({item.cluster for item in alike}) == 2  # in the same words, of two exams
+    assert of_mri.pair == ""  # a pair of the one may say what is wrong in the other
+    for way in ("variant", "new pair"):
+        browser.open(f"{CONSOLE}/inbox/{of_mri.cluster}")
+        form = browser.page.one("form", id="choose")
+        button = next(each for each in form.all("button") if each.get("value") == way)
+        browser.send(form, button, item=str(of_mri.id), pair="costs")
+        assert "Nicht alle diese Fragen gehören zu der Untersuchung, die hier bearbeitet wird" in browser.text
+    # As they were put together before they were kept apart.
+    inbox.sort({item.id: Sorted(900, place) for place, item in enumerate(alike)})
 
     browser.open(f"{CONSOLE}/inbox?exam=mri")
     assert "1 offene Notfallmeldung zu anderen Untersuchungen steht nicht in dieser Liste: alle zeigen" in browser.text
