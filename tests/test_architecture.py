@@ -78,6 +78,7 @@ DOORS = {
     "bot.talk.chats",
     "bot.web.rasa.stories",
     "bot.web.staff.area",
+    "bot.web.staff.exams",
     "bot.web.staff.rendering",
     "bot.web.staff.serving",
     "bot.web.staff.simulated",
