@@ -5,7 +5,7 @@ Emergencies are heard in both, before anything else. The guard knows no pair the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Self, cast
@@ -13,14 +13,14 @@ from typing import Self, cast
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.yesno import is_unknown
 from bot.languages.files import known
-from bot.sentences.reply import Part, Reply, SiteText, foreign_sentence, interface
+from bot.sentences.reply import Interface, Part, Reply, SiteText, foreign_sentence, interface
 from bot.staff.calls import Call
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
 from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, rest_of, way_out
 from bot.talk.exams import Undecided, called, exam_of
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
-from bot.talk.naming import means_all, means_none, read_names
+from bot.talk.naming import means_all, means_none, only_fills, read_names, says_unsure
 from bot.talk.neighbours import Among, Neighbour
 from bot.talk.reaction import REPLIES, Reaction
 from bot.talk.reactions import Reactions
@@ -29,6 +29,7 @@ from bot.text import MAX_CHARACTERS, sanitise, words
 
 FORM_COMMAND = "/interview"
 MOST_NAME = 2  # words of a message that is only the name of an exam
+MOST_KEPT = 3  # messages that are answered once the exam is known: the last ones
 
 
 class Asking(Reactions):
@@ -62,6 +63,8 @@ class Asking(Reactions):
             keys = ("help", "emergency_notice") if talk == "help" else (talk,)
             return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
         named = self._undecided.names_in(text)
+        if (len(named.meant) > 1 or named.hinted) and says_unsure(text):  # "breast MRI or mammogram, I am not sure"
+            return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
         if means_all(text) or (len(named.meant) > 1 and named.alone):
             return Reaction(Reply(language, (interface(language, "exam_both"),)), rest)
         if not named.meant and (means_none(text) or named.changes):
@@ -81,13 +84,13 @@ class Asking(Reactions):
             return Reaction(Reply(language, (told, interface(language, "emergency_notice"))), rest)
         first = response.remarks[0] if response.remarks else None
         place = reply_to_remark(self._undecided, rest, response) if first is not None and not first.is_feeling else None
-        if place is not None and any(isinstance(part, SiteText) for part in place[0].parts):
+        told = place is not None and any(isinstance(part, SiteText) for part in place[0].parts)
+        # "I am in my 9th week" is more than a matter of the place, where an exam has an answer to it.
+        if place is not None and told and not self._undecided.is_answered(text, language):
             return Reaction(place[0], rest)  # where to park is the same for all exams
-        asks = question_like(text, language) != "no"
-        if not rest.pending and not asks and not complaint and len(words(text)) <= MOST_NAME:
-            return Reaction(Reply(language, ()), rest)  # "the scan" is no question to be kept
-        if not rest.pending or complaint or asks:
-            rest = replace(rest, pending=sanitise(text).text, ruled_out=False)
+        if only_fills(text) and not complaint:
+            return Reaction(Reply(language, ()), rest)  # "the scan" is nothing to be kept
+        rest = replace(rest, pending=_kept(rest, text), ruled_out=False)
         keys = (complaint, "exam_noted") if complaint else ("exam_noted",)
         return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
 
@@ -112,6 +115,12 @@ class Away(Reactions):
             reply=Reply(language, (*before, *_gone(language))),
             after=after,
         )
+
+
+def _kept(state: State, text: str) -> str:
+    """Return what is to be answered once the exam is known: a device that was named, as well as what is asked."""
+    before = () if state.ruled_out else state.pending.split("\n")
+    return "\n".join(dict.fromkeys(filter(None, [*before[1 - MOST_KEPT :], sanitise(text).text])))
 
 
 def asks_for_exam(reply: Reply, undecided: Undecided) -> Reply:
@@ -192,8 +201,9 @@ class Choosing(Conversation):
         exam = self.undecided.named_in(text, state.language)
         if exam is None or self._reactions.in_emergency(state, text, at) is not None:
             return None
-        # "My breast is red" names no exam, whatever this one is called; "MRI of the breast" is no complaint.
-        says_more = message.choice is None and len(words(text)) > MOST_NAME and not self.undecided.names_in(text).alone
+        # "My breast is red" names no exam, whatever this one is called; who names one is heard by that one.
+        named = self.undecided.names_in(text)
+        says_more = message.choice is None and len(words(text)) > MOST_NAME and named.hinted and not named.alone
         complains = says_more and (ails(text) or self.undecided.decide(text, state.language)[1] != "")
         return None if complains else exam
 
@@ -234,11 +244,18 @@ class Chosen(Among):
         if self._assistant.is_closed or not pending:
             return self._begun(message, text, state, call, at), text
         if ruled_out and isinstance(self._reactions, _Entering):
-            reaction = self._reactions.answer_calmly(state, pending)
-        else:
-            asked = Message(message.turn_id, pending)
-            reaction, _ = super()._react(asked, pending, state, call, at)
-        return _told(reaction), text
+            return _told(self._reactions.answer_calmly(state, pending)), text
+        found = list[Reaction]()
+        for said in [*pending.split("\n"), *([text] if self._says_more(message, text) else [])]:
+            reaction, _ = super()._react(Message(message.turn_id, said), said, state, call, at)
+            if is_open_alarm(reaction.after):
+                return reaction, text
+            if question_like(said, state.language) != "no" or not _is_unanswered(reaction):
+                found.append(reaction)
+        if not found:
+            return self._begun(message, text, state, call, at), text
+        answered = [each for each in found if not _is_unanswered(each)] or found[-1:]
+        return _told(_together(answered)), text
 
     def _elsewhere(self, own: Neighbour, message: Message, state: State, text: str, at: datetime) -> Reaction | None:
         return None  # it has just been said which exam it is
@@ -248,18 +265,41 @@ class Chosen(Among):
         if self._assistant.is_closed:
             return super()._react(message, text, state, call, at)[0]
         language = state.language
-        own = self._assistant
-        named = own.named_in(text) if isinstance(own, Neighbour) else read_names(text, {exam_of(own): called(own)})
-        # "I am afraid of the tube" says more than a name.
-        if message.choice is None and len(words(text)) > MOST_NAME and not named.alone:
+        if self._says_more(message, text):  # "I am afraid of the tube"
             reaction, _ = super()._react(message, text, state, call, at)
-            if reaction.decided is None or reaction.decided.decision not in ("declined", "clarify"):
+            if question_like(text, language) != "no" or not _is_unanswered(reaction):
                 return _told(reaction)
         if self._interviewer is None:
             return _told(Reaction(Reply(language, (interface(language, "exam_ask_away"),)), state))
         yes_no = (interface(language, "yes"), interface(language, "no"))
         offer = Reply(language, (interface(language, "interview_offer"),), yes_no)
         return _told(Reaction(offer, replace(state, offered=True)))
+
+    def _says_more(self, message: Message, text: str) -> bool:
+        """Say whether what chose the exam says more than its name."""
+        own = self._assistant
+        named = own.named_in(text) if isinstance(own, Neighbour) else read_names(text, {exam_of(own): called(own)})
+        return message.choice is None and len(words(text)) > MOST_NAME and not named.alone
+
+
+def _is_unanswered(reaction: Reaction) -> bool:
+    """Say whether a message got no answer; how soon to ask whom about a complaint is one."""
+    first = next(iter(reaction.reply.parts), None)
+    said = first.key if isinstance(first, Interface) else ""
+    if reaction.decided is None or said.startswith("complaint"):
+        return False
+    return reaction.decided.decision == "clarify" or (reaction.decided.decision == "declined" and said != "")
+
+
+def _together(reactions: Sequence[Reaction]) -> Reaction:
+    """Return what several messages come to, said at once; what is offered is what the last of them offers."""
+    *before, last = sorted(reactions, key=lambda each: each.after.complaint is not None)  # a complaint stays known
+    parts = list[Part]()
+    for part in (part for each in (*before, last) for part in each.reply.parts):
+        if part not in parts:
+            parts.append(part)
+    parts.sort(key=lambda part: isinstance(part, Interface) and part.key == "sample_label")
+    return replace(last, reply=replace(last.reply, parts=tuple(parts)))
 
 
 def _told(reaction: Reaction) -> Reaction:

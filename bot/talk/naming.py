@@ -45,6 +45,7 @@ class Named:
         changes: Whether it says, in other words than a name, that the exam is another one.
         booked: Whether it speaks of an appointment.
         hinted: Whether nothing but hints names an exam.
+        compares: Whether it speaks of what was, or of one exam in the place of another.
     """
 
     meant: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class Named:
     changes: bool = False
     booked: bool = False
     hinted: bool = False
+    compares: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,14 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
         changes=changes,
         booked=lists["booked"].search(whole) is not None,
         hinted=bool(told) and not named,
+        compares=lists["comparing"].search(whole) is not None,
     )
+
+
+def only_fills(text: str) -> bool:
+    """Say whether a message has none but words that stand around the name of an exam: "the scan"."""
+    lists = _lists()
+    return all(any(lists[name].fullmatch(word) for name in ("around", "denying", "both")) for word in words(text))
 
 
 def means_all(text: str) -> bool:
@@ -117,6 +126,11 @@ def means_all(text: str) -> bool:
 def means_none(text: str) -> bool:
     """Say whether a message says that it is about none of them: "neither"."""
     return _is_made_of("neither", text)
+
+
+def says_unsure(text: str) -> bool:
+    """Say whether a message says somewhere that its writer does not know which exam it is, and asks nothing."""
+    return "?" not in text and _lists()["unsure"].search(" ".join(words(text))) is not None
 
 
 def names_third(text: str) -> bool:
