@@ -184,6 +184,21 @@ _OFTEN = re.compile(
 )
 _PERIODS = {"t": "day", "d": "day", "w": "week", "m": "month", "j": "year", "y": "year"}
 
+# A letter behind a number that names a place is no unit: "Raum 3 l" is no volume, "5G" no mass. "Im Raum 3 l Wasser"
+# and "room 3 m wide" are amounts again: what is measured stands behind.
+_LABELLED = re.compile(
+    r"(?P<named>(?:\b(?:raum|räume|zimmer|saal|gleis|haus|gebäude|block|tor|station|wohnung|schalter|kabine|(?:bus)?linie"
+    r"|klasse|abschnitt|absatz|artikel|formulare?|abbildung|seite|\w*stra(?:ß|ss)e|rooms?|platform|track|gate|ward"
+    r"|building|floor|desk|bay|flat|apartment|bus|line|section|article|figure|page|version|salle|chambre|quai|voie"
+    r"|bâtiment|étage|porte|ligne|guichet|réseau)|§)"
+    r"(?: (?:nr\.?|no\.?|n°|number|is|ist|est))? \d+(?:\.\d+)?) ?[dghlmst]\b(?!['’])"
+    r"(?! (?:(?-i:[A-ZÄÖÜ])|of\b|de\b|d['’]|lang|breit|hoch|tief|entfernt|wide|long|high|away))",
+    re.I,
+)
+_NETWORK = re.compile(
+    r"\b([2-6])(?: ?G\b| ?g(?=[ -](?i:mobil|netz|handy|funk|network|phone|mobile|signal|mast|antenn)))"
+)
+
 # Digits in groups, and those behind a word that says to call, are telephone numbers and no amounts.
 _TELEPHONE = re.compile(
     r"(?<![\w.,])(?:(?:\+|00?)[1-9]\d*(?:[ /-]?\(?\d+\)?){2,}|0\d{2,}(?:[ /-]\d+)+|116 ?1\d\d"
@@ -199,7 +214,7 @@ _TO_CALL = re.compile(
 
 def amounts(text: str, language: str) -> frozenset[Amount]:
     """Return the amounts that a text states, in digits or in words before a unit."""
-    text = _without_telephones(text)
+    text = without_labels(_without_telephones(text))
     text = _IDIOM.sub(" ", text)
     for pattern, plain in _PHRASES.get(language, ()):
         text = pattern.sub(plain, text)
@@ -217,6 +232,11 @@ def amounts(text: str, language: str) -> frozenset[Amount]:
         unit = next((name for place, name in enumerate(UNITS) if stated[f"u{place}"]), "")
         found.update(Amount(_plain(number), unit) for number in re.findall(_NUMBER, stated["numbers"]))
     return frozenset(found)
+
+
+def without_labels(text: str) -> str:
+    """Return a text without the letters behind its numbers that name places and networks, and are no units."""
+    return _NETWORK.sub(r"\1", _LABELLED.sub(r"\g<named>", text))
 
 
 def _of_24_hours(told: re.Match[str]) -> str:

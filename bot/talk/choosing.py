@@ -18,13 +18,14 @@ from bot.staff.calls import Call
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
 from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, rest_of, way_out
-from bot.talk.exams import Undecided, called, exam_of
+from bot.talk.exams import Undecided
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
-from bot.talk.naming import means_all, means_none, only_fills, read_names, says_unsure
-from bot.talk.neighbours import Among, Neighbour
+from bot.talk.naming import means_all, means_none, only_fills, says_unsure
+from bot.talk.neighbours import Neighbour, Said, neighbour
 from bot.talk.reaction import REPLIES, Reaction
 from bot.talk.reactions import Reactions
 from bot.talk.remarks import reply_to_remark
+from bot.talk.switching import Among
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 FORM_COMMAND = "/interview"
@@ -257,7 +258,7 @@ class Chosen(Among):
         answered = [each for each in found if not _is_unanswered(each)] or found[-1:]
         return _told(_together(answered)), text
 
-    def _elsewhere(self, own: Neighbour, message: Message, state: State, text: str, at: datetime) -> Reaction | None:
+    def _elsewhere(self, said: Said, state: State, at: datetime) -> Reaction | None:
         return None  # it has just been said which exam it is
 
     def _begun(self, message: Message, text: str, state: State, call: Call | None, at: datetime) -> Reaction:
@@ -277,9 +278,8 @@ class Chosen(Among):
 
     def _says_more(self, message: Message, text: str) -> bool:
         """Say whether what chose the exam says more than its name."""
-        own = self._assistant
-        named = own.named_in(text) if isinstance(own, Neighbour) else read_names(text, {exam_of(own): called(own)})
-        return message.choice is None and len(words(text)) > MOST_NAME and not named.alone
+        own = self._assistant if isinstance(self._assistant, Neighbour) else neighbour(self._assistant, ())
+        return message.choice is None and len(words(text)) > MOST_NAME and not own.named_in(text).alone
 
 
 def _is_unanswered(reaction: Reaction) -> bool:

@@ -6,18 +6,17 @@ the opposite. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from bot.assistant import Assistant
-from bot.response import Response
-from bot.sentences.reply import Content, Interface, OtherExam, Part, Reply, as_of_other_exam
+from bot.sentences.reply import Content, Interface, OtherExam, Part, Reply, as_of_other_exam, interface
 from bot.talk.context import hear
 from bot.talk.dialogue import State, explain_easier, show_again, wants_easier
 from bot.talk.messages import ails, asks_on, nothing_asked, refuses, short_reaction, small_talk
+from bot.talk.neighbours import LEANS, Said, beside, pairs_of
+from bot.talk.reaction import Reaction
+from bot.talk.withholding import Decided
 
 EASY_COMMANDS = ("/easy", "/einfach")
-LEANS = 0.5  # how likely a message is to stand alone, below which it is taken to be about the answer before
 # What is said of an answer, whichever exam's it is; all else is said by the exam that the conversation is about.
 _OF_ANSWERS = (
     *("easy_intro", "easy_missing", "short_intro", "shorter_missing", "same_intro", "again_intro", "whole_answer"),
@@ -25,57 +24,56 @@ _OF_ANSWERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """What a message comes to after another exam's answer.
-
-    Attributes:
-        parts: What to show of it, the exam's name not included.
-        response: The decision; None where nothing was asked.
-        simple: Whether the patient wants easy answers.
-    """
-
-    parts: tuple[Part, ...]
-    response: Response | None = None
-    simple: bool = False
-
-    @property
-    def shows(self) -> str | None:
-        """The pair whose text is shown; None where it is only a sentence."""
-        return next((part.pair_id for part in self.parts if isinstance(part, OtherExam)), None)
-
-
-def follow(own: Assistant, other: Assistant, state: State, text: str, language: str) -> Followed | None:
-    """Return what a message after another exam's answer comes to there; None where this exam has to react to it."""
+def follow(said: Said, state: State, language: str) -> Reaction | None:
+    """React to what is said after another exam's answer; None where this exam has to react to it."""
+    own, text = said.own, said.text
     exam, pair_id, asked = state.beside
+    other = own.others.get(exam)
+    if other is None or pair_id not in pairs_of(other, language) or (said.named.meant and not said.named.hinted):
+        return None
+    if said.is_emergency:
+        return None
     there = State(language, last_pair=pair_id, last_question=asked, simple=state.simple)
     catalog, sample = other.catalog(language), other.sample
+    after, response = replace(state, language=language, complaint=None), None
     if text.strip().lower() in EASY_COMMANDS or wants_easier(there, text):
-        return Followed(_theirs(exam, explain_easier(there, catalog, sample=sample)), simple=True)
-    kind = short_reaction(text)
-    reacts = kind not in (None, "announcement") or any(each(text) is not None for each in _REACTIONS)
-    if reacts or text.startswith("/") or ails(text):
-        return None
-    mine = own.answer(text, language)
-    if mine.decision == "urgent" or mine.level is not None or mine.fixed is not None or mine.also or mine.too_long:
-        return None
-    heard = hear(other, there, text, language)
-    said = heard.response
-    if said is None:
-        # More is the whole answer; further questions of that exam are not offered here.
-        parts = _theirs(exam, heard.reply) or _theirs(exam, show_again(there, "whole_answer", catalog, sample=sample))
-        return Followed(parts)
-    if said.decision == "answered" and said.level is None and not said.also:
+        parts = _theirs(exam, explain_easier(there, catalog, sample=sample))
+        after = replace(after, simple="asked" if state.simple == "wished" else state.simple or "wished")
+    else:
+        kind = short_reaction(text)
+        reacts = kind not in (None, "announcement") or any(
+            each(text) is not None for each in (small_talk, nothing_asked, refuses)
+        )
+        if reacts or text.startswith("/") or ails(text):
+            return None
+        mine = own.answer(text, language)
+        if mine.decision == "urgent" or mine.level is not None or mine.fixed is not None or mine.also or mine.too_long:
+            return None
+        heard = hear(other, there, text, language)
+        parts, response = _theirs(exam, heard.reply), heard.response
         leans = asks_on(text) or other.context(language).stands_alone(text) < LEANS
-        if leans or said.pair_id == pair_id:
-            return Followed(_theirs(exam, heard.reply), said)
-    if mine.decision == "answered" and mine.pair_id == pair_id:
-        again = show_again(there, "again_intro", catalog, sample=sample)
-        return Followed(_theirs(exam, again), replace(said, decision="answered", pair_id=pair_id))
-    return None
-
-
-_REACTIONS: tuple[Callable[[str], str | None], ...] = (small_talk, nothing_asked, refuses)
+        if response is None:
+            # More is the whole answer; further questions of that exam are not offered here.
+            parts = parts or _theirs(exam, show_again(there, "whole_answer", catalog, sample=sample))
+        elif not (leans or response.pair_id == pair_id) or (response.decision, response.level, response.also) != (
+            "answered",
+            None,
+            (),
+        ):
+            if mine.decision != "answered" or mine.pair_id != pair_id:
+                return None
+            parts = _theirs(exam, show_again(there, "again_intro", catalog, sample=sample))
+            response = replace(response, decision="answered", pair_id=pair_id)
+    shown = next((part.pair_id for part in parts if isinstance(part, OtherExam)), None)
+    if shown is None:
+        return Reaction(Reply(language, parts), after)
+    if shown not in pairs_of(other, language):
+        return Reaction(Reply(language, (interface(language, "withheld"),)), state)
+    reply = Reply(language, (own.sentence("exam_from", exam, language), *parts))
+    if response is None:
+        return Reaction(reply, after)
+    decided = Decided(language, response.question, "answered", shown, response.score, catalog.ref)
+    return Reaction(reply, beside(after, exam, shown, asked if shown == pair_id else response.question), decided)
 
 
 def _theirs(exam: str, reply: Reply) -> tuple[Part, ...]:

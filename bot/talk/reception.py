@@ -32,7 +32,8 @@ from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_l
 from bot.talk.dialogue import State
 from bot.talk.exams import Exams, Serving, Undecided, exam_of, is_undecided, nobody, require_exam
 from bot.talk.interviewing import Interviewer
-from bot.talk.neighbours import Among, neighbour
+from bot.talk.neighbours import neighbour
+from bot.talk.switching import Among
 from bot.talk.uploads import FileRefused, SentFile, removal_turn
 from bot.text import sanitise
 

@@ -25,8 +25,8 @@ from bot.talk.choosing import Gone
 from bot.talk.conversation import Message, Taken
 from bot.talk.exams import title
 from bot.talk.messages import switch_to
-from bot.talk.neighbours import tells_to_begin_anew
 from bot.talk.reception import Reception, is_withdrawn
+from bot.talk.switching import tells_to_begin_anew
 from bot.talk.uploads import EXTENSIONS, FileLimits, FileRefused, Reason, SentFile
 from bot.text import sanitise
 from bot.web.limits import FULL_FILES, RateLimit

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from bot import plain_letters
+from bot.catalog.amounts import without_labels
 from bot.interview.reading.numbers import named_number
 
 
@@ -29,15 +30,16 @@ def _units(kind: str, sizes: Mapping[str, str]) -> list[_Unit]:
     return [_Unit(words, kind, Decimal(size)) for words, size in sizes.items()]
 
 
-# Beside time of a fixed length, months and years stand apart: a month is no number of days. Case counts in one letter.
+# Beside time of a fixed length, months and years stand apart: a month is no number of days. Case counts in one letter,
+# before which no French article is cut off: "étage 3, l'accueil".
 _UNITS: Sequence[_Unit] = (
     *_units(
         "time",
         {
-            r"sekunden?|sek\.?|sekündig\w*|seconds?|secs?|(?-i:s)": "1",
+            r"sekunden?|sek\.?|sekündig\w*|seconds?|secs?|(?-i:s(?!['’]))": "1",
             r"minuten?|minütig\w*|minutes?|mins?\.?": "60",
-            r"stunden?|std\.?|stündig\w*|hours?|hrs?|(?-i:h)": "3600",
-            r"tag(?:e[ns]?|s)?|tägig\w*|days?|(?-i:d)": "86400",
+            r"stunden?|std\.?|stündig\w*|hours?|hrs?|(?-i:h(?!['’]))": "3600",
+            r"tag(?:e[ns]?|s)?|tägig\w*|days?|(?-i:d(?!['’]))": "86400",
             r"(?:schwangerschafts)?wochen?|wöchig\w*|weeks?": "604800",
         },
     ),
@@ -53,7 +55,7 @@ _UNITS: Sequence[_Unit] = (
             r"ml|milliliter[ns]?|millilit(?:er|re)s?": "1",
             r"cl|zentilitern?": "10",
             r"dl|dezilitern?": "100",
-            r"(?-i:[lL])|litern?|lit(?:er|re)s?": "1000",
+            r"(?-i:[lL](?!['’]))|litern?|lit(?:er|re)s?": "1000",
         },
     ),
     *_units(
@@ -61,7 +63,7 @@ _UNITS: Sequence[_Unit] = (
         {
             r"[µμ]g|mcg|mikrogramm|micrograms?": "1",
             r"mg|milligramm|milligrams?": "1000",
-            r"(?-i:g)|gramm|grams?": "1000000",
+            r"(?-i:g(?!['’]))|gramm|grams?": "1000000",
             r"kg|kilo(?:gramm|grams?|s)?": "1000000000",
         },
     ),
@@ -74,7 +76,7 @@ _UNITS: Sequence[_Unit] = (
         {
             r"mm|millimet(?:er|re)[ns]?": "1",
             r"cm|zentimetern?|centimet(?:er|re)s?": "10",
-            r"(?-i:m)|metern?|met(?:er|re)s?": "1000",
+            r"(?-i:m(?!['’]))|metern?|met(?:er|re)s?": "1000",
             r"km|kilomet(?:er|re)[ns]?": "1000000",
         },
     ),
@@ -262,7 +264,7 @@ def _as_decimal(whole: str | None, upper: str, lower: str, written: str) -> str:
 
 def _amounts(text: str) -> Iterator[_Amount]:
     """Yield the amounts of a text in order; of "10 bis 15 Minuten", both are minutes."""
-    text = _plain(text)
+    text = _plain(without_labels(text))
     tokens = list(_TOKEN.finditer(text))
     place, waiting = 0, list[_Amount]()
     while place < len(tokens):

@@ -30,6 +30,16 @@ TODAY = date(2026, 11, 23)
         ("en", "One day you will laugh; two nurses do.", ""),
         ("en", "A dose of 0.4 mSv in 15–20 seconds.", "0.4 mSv, 15 seconds, 20 seconds"),
         ("fr", "Attendez 3 minutes.", "3 minutes"),
+        ("de", "Raum 3 l im Erdgeschoss, danach Haus 4 L und Zimmer 12 g.", "3, 4, 12"),
+        ("de", "Der Zug fährt von Gleis 2 g, die Buslinie 7 m hält vor Tor 5 s.", "2, 5, 7"),
+        ("de", "Weder das 5 g Netz noch ein 4G-Handy stört, sagt § 3 g.", "3, 4, 5"),
+        ("de", "Trinken Sie im Raum 3 l Wasser mit 5 g Salz, bei 38 °C Fieber 2 l.", "2 litres, 3 litres, 38 °C, 5 g"),
+        ("en", "Your train leaves from platform 2 g; the gate is 12 L.", "2, 12"),
+        ("en", "Section 4 g and figure 2 l speak of a 5 g network.", "2, 4, 5"),
+        ("en", "Take 5 g of powder in 3 l of water above 38 °C.", "3 litres, 38 °C, 5 g"),
+        ("fr", "Salle 3 l, chambre n° 12 g; à l'étage 4 l'accueil vous attend.", "3, 4, 12"),
+        ("fr", "Le réseau 5 g ne gêne pas, quai 2 g.", "2, 5"),
+        ("fr", "Buvez 2 l d'eau avec 5 g de sel, à 38 °C.", "2 litres, 38 °C, 5 g"),
     ],
 )
 def test_an_amount_has_its_unit_and_may_be_in_words(language: str, text: str, said: str) -> None:

@@ -81,3 +81,23 @@ def test_an_amount_that_no_segment_states_is_found(text: str) -> None:
 )
 def test_the_same_amount_in_other_words_is_stated(text: str) -> None:
     assert unstated(text, SEGMENTS) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "segment"),
+    [
+        ("Melden Sie sich in Raum 3 l.", "Treffpunkt: Raum 3L, Anmeldung links."),
+        ("Der Zug fährt von Gleis 2 g.", "Gleis 2, Abschnitt g"),
+        ("Das 5 g Netz stört nicht.", "Mobilfunk (5G) stört nicht."),
+        ("Your ward is room 12 s.", "Room 12S"),
+        ("A 4 g phone does no harm.", "Phones (4G) do no harm."),
+        ("À l'étage 3 l'accueil vous attend, salle 2 m.", "Accueil : étage 3, salle 2M"),
+        ("Trinken Sie im Raum 3 l Wasser bei 38 °C.", "Drei Liter Wasser, 38 Grad"),
+    ],
+)
+def test_a_letter_that_names_a_place_is_no_unit(text: str, segment: str) -> None:
+    assert unstated(text, [segment]) == []
+
+
+def test_what_is_measured_behind_a_place_keeps_its_unit() -> None:
+    assert unstated("Trinken Sie im Raum 3 l Wasser.", ["Raum 3"]) == ["3 l"]
