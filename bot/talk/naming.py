@@ -46,6 +46,9 @@ class Named:
         booked: Whether it speaks of an appointment.
         hinted: Whether nothing but hints names an exam.
         compares: Whether it speaks of what was, or of one exam in the place of another.
+        leans: Whether it says no more than a name and that the same is asked of it: "in the tube as well?".
+        here: Whether what is asked behind the last name is asked of the exam that the chat is about: "and here?".
+        last: The exam that is named last, and not denied; empty for none.
     """
 
     meant: tuple[str, ...] = ()
@@ -55,6 +58,9 @@ class Named:
     booked: bool = False
     hinted: bool = False
     compares: bool = False
+    leans: bool = False
+    here: bool = False
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,16 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
         if not any(span.clause == number and span.start <= place < span.end for span in every)
     )
     left = lists["changing"].sub(" ", rest).split()
-    around = all(any(lists[name].fullmatch(word) for name in ("around", "denying", "both")) for word in left)
+    fill = ("around", "denying", "both")
+    around = all(any(lists[name].fullmatch(word) for name in fill) for word in left)
+    only_leans = all(any(lists[name].fullmatch(word) for name in (*fill, "leaning")) for word in rest.split())
+    joins = lists["joining"].match(whole) is not None or any(
+        lists["leaning"].fullmatch(word) and not lists["around"].fullmatch(word) for word in rest.split()
+    )
+    last = max((span for span in told if span not in denied), key=lambda span: (span.clause, span.end), default=None)
+    behind = (
+        [] if last is None else [*clauses[last.clause][last.end :], *(w for c in clauses[last.clause + 1 :] for w in c)]
+    )
     changes = lists["changing"].search(whole) is not None
     return Named(
         meant=meant,
@@ -108,6 +123,9 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
         booked=lists["booked"].search(whole) is not None,
         hinted=bool(told) and not named,
         compares=lists["comparing"].search(whole) is not None,
+        leans=bool(meant) and only_leans and ("?" in text or joins) and not changes,
+        here=lists["here"].search(" ".join(behind)) is not None,
+        last=last.exam if last is not None else "",
     )
 
 
@@ -126,6 +144,11 @@ def means_all(text: str) -> bool:
 def means_none(text: str) -> bool:
     """Say whether a message says that it is about none of them: "neither"."""
     return _is_made_of("neither", text)
+
+
+def tells_symptom(text: str) -> bool:
+    """Say whether words of a symptom or a finding stand in a message: a ring is no complaint, a swollen finger is."""
+    return _lists()["symptoms"].search(" ".join(words(text))) is not None
 
 
 def says_unsure(text: str) -> bool:

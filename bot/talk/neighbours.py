@@ -24,11 +24,13 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.sentences.reply import Interface, Reply, SiteText, interface, of_other_exam, sentence_of
 from bot.sentences.wording import Wording
-from bot.talk.dialogue import State, is_open_alarm, known
+from bot.talk.dialogue import State, is_open_alarm, known, show_again
 from bot.talk.exams import button_key, called, exam_of, title
+from bot.talk.matters import is_risky, matters_in, pair_for
 from bot.talk.messages import ails, in_trouble
 from bot.talk.naming import Named, read_names
 from bot.talk.reaction import Reaction, fixed
+from bot.talk.remarks import with_contact
 from bot.talk.withholding import Decided
 from bot.text import words
 
@@ -156,10 +158,10 @@ def back(own: Neighbour, before: State, reaction: Reaction) -> Reaction:
     return replace(reaction, reply=replace(reply, parts=(told, *reply.parts)))
 
 
-def offering(said: Said, reaction: Reaction, before: str) -> Reaction:
+def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
     """Return a reaction with the offer of another exam's answer, where that is what the question is about.
 
-    `before`: the pair of this exam whose answer was shown last.
+    Where the two may say the opposite, and the other one has no answer that may be shown, neither is.
     """
     decided, first = reaction.decided, next(iter(reaction.reply.parts), None)
     if decided is None or decided.score >= PICKED or reaction.after.alarmed:
@@ -177,11 +179,21 @@ def offering(said: Said, reaction: Reaction, before: str) -> Reaction:
     # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
     if not replied or (complains and "?" not in question and question_like(question, language) == "no"):
         return reaction
-    own, about = said.own, (before, *reaction.after.choices)
+    own, about = said.own, (before.last_pair or "", *reaction.after.choices)
     read = said.named if question == said.text else own.named_in(question)  # it may be what was asked before
-    meant = _meant_elsewhere(own, decided, read, language, about)
+    if read.here and decided.decision == "declined" and before.last_pair in own.shown(language):
+        # "It was fine in the mammogram, so here too?": what this exam says of it stands.
+        again = show_again(before, "again_intro", own.catalog(language), sample=own.sample, short=True)
+        answered = replace(decided, decision="answered", pair_id=before.last_pair)
+        return replace(reaction, reply=again, after=known(before), decided=answered)
+    asked = _asked_elsewhere(own, decided, read, language, before, about)
+    meant = _meant_elsewhere(own, decided, read, language, about) if asked is None else asked
     if meant is None:
         return reaction
+    if not meant[1]:
+        reply = with_contact(Reply(language, (interface(language, "declined"),)), own.site, writes=before.writes)
+        after = replace(known(before), language=language, writes=before.writes)
+        return replace(reaction, reply=reply, after=after, decided=replace(decided, decision="declined", pair_id=None))
     choices = (own.sentence("exam_show", meant[0], language), interface(language, "no"))
     return replace(
         reaction,
@@ -189,6 +201,36 @@ def offering(said: Said, reaction: Reaction, before: str) -> Reaction:
         after=replace(reaction.after, elsewhere=meant, pending=question),
         decided=replace(decided, decision="clarify", pair_id=None),
     )
+
+
+def _asked_elsewhere(  # noqa: PLR0913 - what was said, and after what
+    own: Neighbour, decided: Decided, read: Named, language: str, before: State, about: Sequence[str]
+) -> tuple[str, str] | None:
+    """Return the exam, and its pair, where a message asks the same of it, or what may be the opposite here.
+
+    Metal, a device, an implant: what this exam says of it is not said of another one, however sure it is of it. The
+    pair is empty where the other exam has none that may be shown. `about`: as of `_meant_elsewhere`.
+    """
+    named = [exam for exam in read.meant if exam in own.others and not read.hinted]
+    if exam_of(own) in read.meant:  # "fine for the mammogram, so for my MRI?" asks of the one that is named last
+        named = [exam for exam in named if exam == read.last]
+    if not named or read.here:
+        return None
+    exam, question = named[0], decided.question
+    other = own.others[exam]
+    leans = read.leans and before.last_question is not None
+    topic = (before.last_question if leans else None) or question
+    found = about[:1] if leans else (decided.pair_id if decided.decision == "answered" else None, *about[1:])
+    risky = any(is_risky(own, pair_id) for pair_id in (*found, *matters_in(own, topic, language)))
+    if language not in other.languages or other.is_closed:
+        return (exam, "") if risky else None
+    if not read.compares or leans:
+        risky = risky or any(is_risky(other, pair_id) for pair_id in matters_in(other, topic, language))
+    if not risky and not (leans and exam_of(own) not in read.meant):
+        return None
+    same = about[0] if leans and about[0] in pairs_of(other, language) else None
+    pair_id = pair_for(other, topic, language) if risky or same is None else same
+    return (exam, pair_id or same or "") if risky or pair_id else None
 
 
 def _meant_elsewhere(
@@ -200,7 +242,7 @@ def _meant_elsewhere(
     """
     question = decided.question
     named = tuple(exam for exam in read.meant if exam in own.others) if exam_of(own) not in read.meant else ()
-    if not named:  # metal, or feeding a baby, is safe in the one exam and dangerous in the other
+    if not named or read.here:  # metal, or feeding a baby, is safe in the one exam and dangerous in the other
         return None
     firmly = not read.hinted  # "breast implants" is asked of an MRI, too
     for exam in named if firmly else ():  # what this exam says of the same matter may be the opposite

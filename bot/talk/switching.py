@@ -85,10 +85,15 @@ class Among(Conversation):
             told = self._elsewhere(said, state, at) or self._followed(said, state)
         if told is not None:
             return told, text
-        reaction, kept = super()._react(message, text, state, call, at)
+        asked, named = (text, said.named) if message.choice is None else (text, None)
+        if state.beside and state.last_pair is None and named is not None and named.leans:
+            # "And in the mammogram?", after an answer of another exam: what was asked there is asked here.
+            asked = state.beside[2] if named.meant == (exam_of(own),) else text
+        reaction, kept = super()._react(message, asked, state, call, at)
+        kept = text if kept == asked else kept
         reaction = back(own, state, reaction)
         if not self._is_interviewing and not state.alarmed and state.complaint is None:
-            return offering(said, reaction, state.last_pair or ""), kept
+            return offering(said, reaction, state), kept
         return reaction, kept
 
     def _followed(self, said: Said, state: State) -> Reaction | None:
@@ -112,11 +117,13 @@ class Among(Conversation):
     def _elsewhere(self, said: Said, state: State, at: datetime) -> Reaction | None:
         """React to who says that it is another exam; None for everything else, an emergency above all."""
         own, named, text = said.own, said.named, said.text
-        others = _meant_instead(said, asking=self._is_interviewing)
+        # After an answer, "in the tube as well" asks the same of it.
+        asks_the_same = named.leans and (state.last_question is not None or bool(state.beside))
+        others = () if asks_the_same else _meant_instead(said, asking=self._is_interviewing)
         if exam_of(own) in named.denied and names_third(text) and not self._is_interviewing:
             return self._neither(said, state)
         here = named.alone and named.meant == (exam_of(own),) and not named.denied and not self._is_interviewing
-        if not others and (not here or "?" in text):
+        if not others and (not here or asks_the_same or "?" in text):
             return None
         picked = chosen(state, text, own.catalog(state.language))
         if is_open_alarm(state) or ails(text) or picked is not None or said.is_emergency:
