@@ -5,6 +5,7 @@ Emergencies are heard in both, before anything else. The guard knows no pair the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -24,12 +25,15 @@ from bot.talk.naming import means_all, means_none, only_fills, says_unsure
 from bot.talk.neighbours import Neighbour, Said, neighbour
 from bot.talk.reaction import REPLIES, Reaction
 from bot.talk.reactions import Reactions
-from bot.talk.remarks import reply_to_remark
+from bot.talk.remarks import placed, reply_to_remark
+from bot.talk.situation import fact_named
 from bot.talk.switching import Among
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 FORM_COMMAND = "/interview"
 MOST_NAME = 2  # words of a message that is only the name of an exam
+MOST_ASKING = 8  # of one that asks in words that are not known to: "mammo wie lang gaht das"
+_CLAUSE = re.compile(r"[,:;.!–—]\s+|\s-\s")
 MOST_KEPT = 3  # messages that are answered once the exam is known: the last ones
 
 
@@ -83,11 +87,12 @@ class Asking(Reactions):
         if response.too_long:
             told = interface(language, "too_long", limit=MAX_CHARACTERS)
             return Reaction(Reply(language, (told, interface(language, "emergency_notice"))), rest)
+        response = placed(response)
         first = response.remarks[0] if response.remarks else None
         place = reply_to_remark(self._undecided, rest, response) if first is not None and not first.is_feeling else None
-        told = place is not None and any(isinstance(part, SiteText) for part in place[0].parts)
+        of_place = place is not None and any(isinstance(part, SiteText) for part in place[0].parts)
         # "I am in my 9th week" is more than a matter of the place, where an exam has an answer to it.
-        if place is not None and told and not self._undecided.is_answered(text, language):
+        if place is not None and of_place and (fact_named(text) or not self._undecided.is_answered(text, language)):
             return Reaction(place[0], rest)  # where to park is the same for all exams
         if only_fills(text) and not complaint:
             return Reaction(Reply(language, ()), rest)  # "the scan" is nothing to be kept
@@ -267,14 +272,22 @@ class Chosen(Among):
             return super()._react(message, text, state, call, at)[0]
         language = state.language
         if self._says_more(message, text):  # "I am afraid of the tube"
-            reaction, _ = super()._react(message, text, state, call, at)
-            if question_like(text, language) != "no" or not _is_unanswered(reaction):
+            reaction, _ = super()._react(message, self._without_name(text), state, call, at)
+            asks = question_like(text, language) != "no" or (reaction.reply.choices and len(words(text)) <= MOST_ASKING)
+            if asks or not _is_unanswered(reaction):
                 return _told(reaction)
         if self._interviewer is None:
             return _told(Reaction(Reply(language, (interface(language, "exam_ask_away"),)), state))
         yes_no = (interface(language, "yes"), interface(language, "no"))
         offer = Reply(language, (interface(language, "interview_offer"),), yes_no)
         return _told(Reaction(offer, replace(state, offered=True)))
+
+    def _without_name(self, text: str) -> str:
+        """Return what stands behind the name of the exam, where that is a clause of its own: "MRI, how long is it?"."""
+        own = self._assistant if isinstance(self._assistant, Neighbour) else neighbour(self._assistant, ())
+        head, *behind = _CLAUSE.split(text, maxsplit=1)
+        is_name = bool(behind) and own.named_in(head).alone and not own.named_in(behind[0]).meant
+        return behind[0] if is_name and words(behind[0]) else text
 
     def _says_more(self, message: Message, text: str) -> bool:
         """Say whether what chose the exam says more than its name."""
@@ -286,7 +299,11 @@ def _is_unanswered(reaction: Reaction) -> bool:
     """Say whether a message got no answer; how soon to ask whom about a complaint is one."""
     first = next(iter(reaction.reply.parts), None)
     said = first.key if isinstance(first, Interface) else ""
-    if reaction.decided is None or said.startswith("complaint"):
+    if said.startswith("complaint"):
+        return False
+    if said in REPLIES.values():
+        return True
+    if reaction.decided is None:
         return False
     return reaction.decided.decision == "clarify" or (reaction.decided.decision == "declined" and said != "")
 

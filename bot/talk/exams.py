@@ -28,7 +28,7 @@ from bot.talk.naming import Called, Named, read_names
 from bot.text import AUTO, words
 
 NO_EXAM = "-"  # in the place of a catalog's name
-MOST_NAMING = 12  # words of who says which exam it is, and something else
+MOST_NAMING = 16  # words of who says which exam it is, and something else
 MOST_BOOKED = 24  # words of who speaks of an appointment for it
 MOST_CAPITALS = 4  # letters of a name that is an abbreviation, and fewer
 NO_WORDS: Mapping[str, Sequence[str]] = {}

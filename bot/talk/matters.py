@@ -18,10 +18,10 @@ from bot.interview.manners.listening import question_like
 from bot.response import Also, Response
 from bot.talk.messages import ails
 from bot.talk.naming import tells_symptom
-from bot.text import words
+from bot.text import asking, words
 
 INSIDE, MISSPELT, LIKE_ENOUGH = 6, 8, 0.88  # letters of a word that may stand inside another, or be misspelt; how near
-MOST_WORDS = 10  # of a message that no complaint is heard in, and that is answered by such a word alone
+MOST_WORDS = 12  # of a message that no complaint is heard in, and that is answered by such a word alone
 NONE: Mapping[str, Sequence[str]] = {}
 
 
@@ -47,14 +47,17 @@ def answered_by_words(assistant: Assistant, response: Response) -> Response:
 
     Not where it tells a symptom that may be of the exam, or how urgent it is says more than a word.
     """
-    is_open = response.decision == "declined" and response.fixed is None and not response.too_long
+    is_open = response.decision in ("declined", "clarify") and response.fixed is None and not response.too_long
     text, language = response.question, response.lang
     found = matters_in(assistant, text, language) if is_open and response.level not in ("now", "today") else ()
-    if not found:
+    if not found or (response.decision == "clarify" and found[0] not in response.choices):
         return response
     # A device in a long story of something else: nobody shall only hear "ask your doctor" of it.
-    asked = response.level == "other" and is_risky(assistant, found[0]) and question_like(text, language) != "no"
-    if not asked and (ails(text) or tells_symptom(text)):
+    last = matters_in(assistant, asking(text)[-1], language) if asking(text) else ()
+    found, is_asked = last or found, bool(last) or is_risky(assistant, found[0])
+    asked = response.level == "other" and is_asked and question_like(text, language) != "no"
+    # Who waits for the result is not unwell.
+    if not asked and (tells_symptom(text) or (response.level is not None and ails(text))):
         return response
     if response.level is None and len(words(text)) > MOST_WORDS:
         return response

@@ -178,6 +178,8 @@ def _places(said: Sequence[str], name: Sequence[str], *, whole: bool) -> Iterato
 
 def _is_denied(span: _Span, said: Sequence[str], told: Sequence[_Span]) -> bool:
     """Say whether a name is denied: by a word shortly before it, or by the last word of its clause; no name between."""
+    if _lists()["neither_nor"].search(" ".join(said)):
+        return True
     denies, others = _lists()["denying"].fullmatch, [other for other in told if other.clause == span.clause]
     before = max((other.end for other in others if other.end <= span.start), default=0)
     near = said[max(before, span.start - DENIED_WITHIN) : span.start]
@@ -187,7 +189,7 @@ def _is_denied(span: _Span, said: Sequence[str], told: Sequence[_Span]) -> bool:
 
 def _is_like(said: str, meant: str, *, whole: bool) -> bool:
     """Say whether a word is another one, begins with it, or is misspelt: mammographietermin, mamografie."""
-    begins = not whole and len(meant) >= MOST_BEFORE and said.startswith(meant)
+    begins = not whole and len(meant) >= MOST_BEFORE and said.startswith(meant) and not names_third(said)
     is_long = min(len(said), len(meant)) >= LONG_ENOUGH and said[0] == meant[0]
     return said == meant or begins or (is_long and SequenceMatcher(None, said, meant).ratio() >= LIKE_ENOUGH)
 

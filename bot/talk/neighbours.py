@@ -22,13 +22,13 @@ from bot.catalog.catalog import Pair
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
-from bot.sentences.reply import Interface, Reply, SiteText, interface, of_other_exam, sentence_of
+from bot.sentences.reply import Content, Interface, Reply, SiteText, interface, of_other_exam, sentence_of
 from bot.sentences.wording import Wording
-from bot.talk.dialogue import State, is_open_alarm, known, show_again
+from bot.talk.dialogue import State, is_open_alarm, known, show_pair
 from bot.talk.exams import button_key, called, exam_of, title
 from bot.talk.matters import is_risky, matters_in, pair_for
 from bot.talk.messages import ails, in_trouble
-from bot.talk.naming import Named, read_names
+from bot.talk.naming import Named, read_names, tells_symptom
 from bot.talk.reaction import Reaction, fixed
 from bot.talk.remarks import with_contact
 from bot.talk.withholding import Decided
@@ -41,6 +41,7 @@ LEANS = 0.5  # how likely a message is to stand alone, below which it is taken t
 # alone (docs/accuracy.md).
 AHEAD = 0.3
 PICKED = 1.0  # the probability of what the patient chose
+_OF_ANSWERS = ("same_intro", "again_intro", "whole_answer", "sample_label")  # what stands around one
 # How replies begin that answer nothing, and send nobody to a doctor this day.
 DECLINING = ("declined", "not_sure", "complaint_days", "complaint_appointment", "complaint_other")
 
@@ -170,26 +171,32 @@ def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
     begins = first.key if isinstance(first, Interface) else ""
     complains = reaction.after.complaint is not None or begins.startswith("complaint")
     calm = not ails(question) and not in_trouble(question)
+    # "With an insulin pump into the MRI?" sounds like a complaint here, and tells no symptom.
+    named = matters_elsewhere(said.own, question, language) if complains and not tells_symptom(question) else ()
     replied = {
         "answered": not complains,
         "clarify": calm and not complains,
-        "declined": calm and begins.startswith(DECLINING),
+        "declined": calm and (begins.startswith(DECLINING) or bool(named)),
         "talk": isinstance(first, SiteText),  # "from what age to the mammogram?" is no question of the place
     }.get(decided.decision, False)
     # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
-    if not replied or (complains and "?" not in question and question_like(question, language) == "no"):
+    if not replied or (complains and not named and "?" not in question and question_like(question, language) == "no"):
         return reaction
     own, about = said.own, (before.last_pair or "", *reaction.after.choices)
     read = said.named if question == said.text else own.named_in(question)  # it may be what was asked before
-    if read.here and decided.decision == "declined" and before.last_pair in own.shown(language):
+    if read.here and read.meant and decided.decision in ("declined", "clarify") and not complains:
         # "It was fine in the mammogram, so here too?": what this exam says of it stands.
-        again = show_again(before, "again_intro", own.catalog(language), sample=own.sample, short=True)
-        answered = replace(decided, decision="answered", pair_id=before.last_pair)
-        return replace(reaction, reply=again, after=known(before), decided=answered)
+        here = next(iter((*matters_in(own, question, language), before.last_pair or "")))
+        if here in own.shown(language):
+            reply, after = show_pair(known(before), here, own.catalog(language), sample=own.sample)
+            answered = replace(decided, decision="answered", pair_id=here)
+            return replace(reaction, reply=reply, after=after, decided=answered)
     asked = _asked_elsewhere(own, decided, read, language, before, about)
     meant = _meant_elsewhere(own, decided, read, language, about) if asked is None else asked
     if meant is None:
         return reaction
+    # "And in the tube?" asks what was asked before.
+    topic = (before.last_question if asked is not None and read.leans else None) or question
     if not meant[1]:
         reply = with_contact(Reply(language, (interface(language, "declined"),)), own.site, writes=before.writes)
         after = replace(known(before), language=language, writes=before.writes)
@@ -198,9 +205,37 @@ def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
     return replace(
         reaction,
         reply=Reply(language, (own.sentence("exam_offer", meant[0], language),), choices),
-        after=replace(reaction.after, elsewhere=meant, pending=question),
+        after=replace(reaction.after, complaint=None, elsewhere=meant, pending=topic),
         decided=replace(decided, decision="clarify", pair_id=None),
     )
+
+
+def matters_elsewhere(own: Neighbour, text: str, language: str) -> tuple[str, ...]:
+    """Return the pairs of other exams whose words stand in a message."""
+    spoken = [other for other in own.others.values() if language in other.languages]
+    return tuple(pair_id for other in spoken for pair_id in matters_in(other, text, language))
+
+
+def without_opposite(said: Said, reaction: Reaction, before: State) -> Reaction:
+    """Return a reaction without this exam's answer where it may be the opposite of what was asked of another exam.
+
+    Where nothing can be offered: an alarm is open, a complaint was told, or the form asks.
+    """
+    decided, language = reaction.decided, reaction.reply.language
+    if decided is None or decided.decision not in ("answered", "urgent", "clarify"):
+        return reaction
+    read = said.named if decided.question == said.text else said.own.named_in(decided.question)
+    shown = [part for part in reaction.reply.parts if isinstance(part, Content)]
+    about = (before.last_pair or "", *(part.pair_id for part in shown), *reaction.after.choices)
+    if not shown or _asked_elsewhere(said.own, decided, read, language, before, about) is None:
+        return reaction
+    parts = [part for part in reaction.reply.parts if part not in shown]
+    parts = [part for part in parts if not (isinstance(part, Interface) and part.key.startswith(_OF_ANSWERS))]
+    place = next((number for number, part in enumerate(reaction.reply.parts) if part in shown), 0)
+    parts.insert(min(place, len(parts)), interface(language, "declined"))
+    reply = with_contact(replace(reaction.reply, parts=tuple(parts)), said.own.site, writes=before.writes)
+    after = replace(reaction.after, last_pair=None, last_question=None, choices=())
+    return replace(reaction, reply=reply, after=after)
 
 
 def _asked_elsewhere(  # noqa: PLR0913 - what was said, and after what

@@ -21,7 +21,7 @@ from bot.talk.exams import exam_of
 from bot.talk.following import follow
 from bot.talk.messages import ails
 from bot.talk.naming import means_all, means_none, names_third
-from bot.talk.neighbours import Neighbour, Said, agrees, back, offering, taken
+from bot.talk.neighbours import Neighbour, Said, agrees, back, matters_elsewhere, offering, taken, without_opposite
 from bot.talk.reaction import Reaction, fixed
 from bot.talk.remarks import with_contact
 from bot.text import words
@@ -94,7 +94,7 @@ class Among(Conversation):
         reaction = back(own, state, reaction)
         if not self._is_interviewing and not state.alarmed and state.complaint is None:
             return offering(said, reaction, state), kept
-        return reaction, kept
+        return without_opposite(said, reaction, state), kept
 
     def _followed(self, said: Said, state: State) -> Reaction | None:
         """React to what is said of another exam's answer, shown last; None where this exam has to react to it."""
@@ -107,7 +107,8 @@ class Among(Conversation):
         """React to who has none of the exams, or all of them; None for everything else, an emergency above all."""
         named, text = said.named, said.text
         key = "exam_both" if means_all(text) or (named.alone and len(named.meant) > 1) else ""
-        if not named.meant and (means_none(text) or (names_third(text) and "?" not in text)):
+        none = len(named.denied) > len(said.own.others) or means_none(text)
+        if not named.meant and (none or (names_third(text) and "?" not in text)):
             key = "exam_neither"
         if not key or ails(text) or said.is_emergency:
             return None
@@ -119,8 +120,11 @@ class Among(Conversation):
         own, named, text = said.own, said.named, said.text
         # After an answer, "in the tube as well" asks the same of it.
         asks_the_same = named.leans and (state.last_question is not None or bool(state.beside))
+        if not named.changes and not named.denied and matters_elsewhere(own, text, state.language):
+            asks_the_same = True  # "watch in the MRI"
         others = () if asks_the_same else _meant_instead(said, asking=self._is_interviewing)
-        if exam_of(own) in named.denied and names_third(text) and not self._is_interviewing:
+        denies = exam_of(own) in named.denied and (names_third(text) or len(named.denied) > len(own.others))
+        if denies and not self._is_interviewing:
             return self._neither(said, state)
         here = named.alone and named.meant == (exam_of(own),) and not named.denied and not self._is_interviewing
         if not others and (not here or asks_the_same or "?" in text):
