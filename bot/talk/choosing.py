@@ -13,15 +13,16 @@ from typing import Self, cast
 
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.yesno import is_unknown
-from bot.languages.files import known
+from bot.languages.files import known as languages
 from bot.sentences.reply import Interface, Part, Reply, SiteText, foreign_sentence, interface
 from bot.staff.calls import Call
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
-from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, rest_of, way_out
+from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, known, rest_of, show_pair, way_out
 from bot.talk.exams import Undecided
+from bot.talk.matters import matters_in
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
-from bot.talk.naming import means_all, means_none, only_fills, says_unsure
+from bot.talk.naming import means_all, means_none, only_fills, says_unsure, tells_symptom
 from bot.talk.neighbours import Neighbour, Said, neighbour
 from bot.talk.reaction import REPLIES, Reaction
 from bot.talk.reactions import Reactions
@@ -75,7 +76,7 @@ class Asking(Reactions):
         if not named.meant and (means_none(text) or named.changes):
             return Reaction(Reply(language, (interface(language, "exam_neither"),)), rest)
         no_name = text.strip().isdigit() or named.alone  # a number of no exam; "not the mammogram"
-        if no_name or any(is_unknown(text, language=each) for each in known()) or _says(text, "exam_unknown"):
+        if no_name or any(is_unknown(text, language=each) for each in languages()) or _says(text, "exam_unknown"):
             return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
         if (kind := short_reaction(text)) in CLOSED and kind is not None:
             return Reaction(Reply(language, (interface(language, REPLIES[kind]),)), rest)
@@ -151,7 +152,7 @@ def _gone(language: str) -> tuple[Part, ...]:
 
 
 def _says(text: str, key: str) -> bool:
-    return any(text.strip().casefold() == interface(language, key).text.casefold() for language in known())
+    return any(text.strip().casefold() == interface(language, key).text.casefold() for language in languages())
 
 
 class Choosing(Conversation):
@@ -254,6 +255,7 @@ class Chosen(Among):
         found = list[Reaction]()
         for said in [*pending.split("\n"), *([text] if self._says_more(message, text) else [])]:
             reaction, _ = super()._react(Message(message.turn_id, said), said, state, call, at)
+            reaction = self._with_matter(reaction, said)
             if is_open_alarm(reaction.after):
                 return reaction, text
             if question_like(said, state.language) != "no" or not _is_unanswered(reaction):
@@ -272,7 +274,9 @@ class Chosen(Among):
             return super()._react(message, text, state, call, at)[0]
         language = state.language
         if self._says_more(message, text):  # "I am afraid of the tube"
-            reaction, _ = super()._react(message, self._without_name(text), state, call, at)
+            said = self._without_name(text)
+            reaction, _ = super()._react(message, said, state, call, at)
+            reaction = self._with_matter(reaction, said)
             asks = question_like(text, language) != "no" or (reaction.reply.choices and len(words(text)) <= MOST_ASKING)
             if asks or not _is_unanswered(reaction):
                 return _told(reaction)
@@ -281,6 +285,16 @@ class Chosen(Among):
         yes_no = (interface(language, "yes"), interface(language, "no"))
         offer = Reply(language, (interface(language, "interview_offer"),), yes_no)
         return _told(Reaction(offer, replace(state, offered=True)))
+
+    def _with_matter(self, reaction: Reaction, said: str) -> Reaction:
+        """Return a reaction, or what the exam says of a device that was named: nobody shall hear "all right" of it."""
+        own, language = self._assistant, reaction.reply.language
+        found = matters_in(own, said, language) if _is_unanswered(reaction) and not tells_symptom(said) else ()
+        if not found or found[0] not in own.shown(language) or reaction.decided is None:
+            return reaction
+        reply, after = show_pair(known(reaction.after), found[0], own.catalog(language), sample=own.sample)
+        answered = replace(reaction.decided, decision="answered", pair_id=found[0])
+        return replace(reaction, reply=reply, after=after, decided=answered)
 
     def _without_name(self, text: str) -> str:
         """Return what stands behind the name of the exam, where that is a clause of its own: "MRI, how long is it?"."""

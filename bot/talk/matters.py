@@ -22,6 +22,7 @@ from bot.text import asking, words
 
 INSIDE, MISSPELT, LIKE_ENOUGH = 6, 8, 0.88  # letters of a word that may stand inside another, or be misspelt; how near
 MOST_WORDS = 12  # of a message that no complaint is heard in, and that is answered by such a word alone
+MOST_TOLD = 24  # the same where it may be dangerous
 NONE: Mapping[str, Sequence[str]] = {}
 
 
@@ -59,7 +60,8 @@ def answered_by_words(assistant: Assistant, response: Response) -> Response:
     # Who waits for the result is not unwell.
     if not asked and (tells_symptom(text) or (response.level is not None and ails(text))):
         return response
-    if response.level is None and len(words(text)) > MOST_WORDS:
+    most = MOST_TOLD if is_risky(assistant, found[0]) else MOST_WORDS
+    if response.level is None and len(words(text)) > most:
         return response
     catalog: Catalog = assistant.catalog(language)
     also = tuple(Also(pair_id, response.score, catalog.pair(pair_id).answer) for pair_id in found[1:2])

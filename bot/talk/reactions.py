@@ -75,15 +75,7 @@ from bot.talk.remarks import (
     varied,
     with_contact,
 )
-from bot.talk.situation import (
-    asks_for_whole,
-    cannot_telephone,
-    fact_named,
-    help_comes,
-    simplicity,
-    wants_person,
-    wants_simple,
-)
+from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_person, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
 from bot.talk.withholding import Decided, withhold, without_answer
 from bot.text import sanitise, words
@@ -412,7 +404,7 @@ class Reactions:
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
         kind = short_reaction(text)
-        if kind is None or fact_named(text) is not None or self._raises(text, state.language, kind in CLOSED):
+        if kind is None or self._raises(text, state.language, kind in CLOSED):
             return None
         if kind == "announcement" and not announces(
             self._assistant, state, text, self.language_of(text, state.language)
