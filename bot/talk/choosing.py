@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Self, cast
 
+from bot.assistant import Assistant
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.yesno import is_unknown
 from bot.languages.files import known as languages
@@ -20,7 +21,7 @@ from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
 from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, known, rest_of, show_pair, way_out
 from bot.talk.exams import Undecided
-from bot.talk.matters import matters_in
+from bot.talk.matters import answered_by_words, matters_in
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
 from bot.talk.naming import means_all, means_none, only_fills, says_unsure, tells_symptom
 from bot.talk.neighbours import Neighbour, Said, neighbour
@@ -89,17 +90,29 @@ class Asking(Reactions):
             told = interface(language, "too_long", limit=MAX_CHARACTERS)
             return Reaction(Reply(language, (told, interface(language, "emergency_notice"))), rest)
         response = placed(response)
+        matters = any(matters_in(each, text, language) for each in self._exams(language))
+        if matters and complaint in ("complaint_days", "complaint_appointment"):
+            # "Breast implants" names what is in a breast, and is no complaint of it.
+            complaint = complaint if ails(text) or tells_symptom(text) else ""
         first = response.remarks[0] if response.remarks else None
         place = reply_to_remark(self._undecided, rest, response) if first is not None and not first.is_feeling else None
         of_place = place is not None and any(isinstance(part, SiteText) for part in place[0].parts)
         # "I am in my 9th week" is more than a matter of the place, where an exam has an answer to it.
-        if place is not None and of_place and (fact_named(text) or not self._undecided.is_answered(text, language)):
+        if place is not None and of_place and (fact_named(text) or not self._is_answered(text, language)):
             return Reaction(place[0], rest)  # where to park is the same for all exams
         if only_fills(text) and not complaint:
             return Reaction(Reply(language, ()), rest)  # "the scan" is nothing to be kept
         rest = replace(rest, pending=_kept(rest, text), ruled_out=False)
         keys = (complaint, "exam_noted") if complaint else ("exam_noted",)
         return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
+
+    def _exams(self, language: str) -> list[Assistant]:
+        return [each for each in self._undecided.exams.values() if language in each.languages]
+
+    def _is_answered(self, text: str, language: str) -> bool:
+        """Say whether any of the exams has an answer to a message."""
+        asked = ((each, each.answer(text, language)) for each in self._exams(language))
+        return any(answered_by_words(each, response).decision == "answered" for each, response in asked)
 
 
 class Away(Reactions):

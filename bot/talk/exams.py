@@ -22,7 +22,6 @@ from bot.response import Method, Response
 from bot.sentences.reply import Interface, Reply, sentence_of
 from bot.sentences.wording import NEUTRAL, House, Wording
 from bot.talk.interviewing import Interviewer
-from bot.talk.matters import answered_by_words
 from bot.talk.messages import picks
 from bot.talk.naming import Called, Named, read_names
 from bot.text import AUTO, words
@@ -183,7 +182,7 @@ class Undecided(Assistant):
         # A firm sign before one that may be none.
         urgent = sorted((each for each in told if each.decision == "urgent"), key=lambda each: each.unsure)
         response = next(iter(urgent), told[0])
-        complaints = {_complaint_key(answered_by_words(exam, each)) for exam, each in zip(asked, told, strict=True)}
+        complaints = {_complaint_key(each) for each in told}
         key = next((each for each in _COMPLAINTS if each in complaints), "")
         decided = replace(
             response,
@@ -200,11 +199,6 @@ class Undecided(Assistant):
             judged=None,
         )
         return decided, "" if urgent else key
-
-    def is_answered(self, text: str, language: str) -> bool:
-        """Say whether any of the exams has an answer to a message."""
-        asked = (each for each in self._exams if language in each.languages)
-        return any(answered_by_words(each, each.answer(text, language)).decision == "answered" for each in asked)
 
     def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
         """Return the language in which a text raises a red flag for any of the exams."""

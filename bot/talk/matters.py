@@ -16,13 +16,16 @@ from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog
 from bot.interview.manners.listening import question_like
 from bot.response import Also, Response
+from bot.talk.exams import called, exam_of
 from bot.talk.messages import ails
-from bot.talk.naming import tells_symptom
+from bot.talk.naming import read_names, speaks_of_exam, tells_symptom
 from bot.text import asking, words
 
 INSIDE, MISSPELT, LIKE_ENOUGH = 6, 8, 0.88  # letters of a word that may stand inside another, or be misspelt; how near
-MOST_WORDS = 12  # of a message that no complaint is heard in, and that is answered by such a word alone
-MOST_TOLD = 24  # the same where it may be dangerous
+MOST_WORDS = 3  # of a message that no complaint is heard in, and that is answered by such a word alone
+MOST_OF_EXAM = 12  # the same where such a word is said of exams alone
+MOST_TOLD = 24  # the same where it names the exam
+OF_EXAMS = ("results-when",)  # pairs whose words are said of an exam, and of nothing else
 NONE: Mapping[str, Sequence[str]] = {}
 
 
@@ -53,16 +56,25 @@ def answered_by_words(assistant: Assistant, response: Response) -> Response:
     found = matters_in(assistant, text, language) if is_open and response.level not in ("now", "today") else ()
     if not found or (response.decision == "clarify" and found[0] not in response.choices):
         return response
-    # A device in a long story of something else: nobody shall only hear "ask your doctor" of it.
     last = matters_in(assistant, asking(text)[-1], language) if asking(text) else ()
-    found, is_asked = last or found, bool(last) or is_risky(assistant, found[0])
-    asked = response.level == "other" and is_asked and question_like(text, language) != "no"
-    # Who waits for the result is not unwell.
-    if not asked and (tells_symptom(text) or (response.level is not None and ails(text))):
+    found = last or found
+    here = read_names(text, {exam_of(assistant): called(assistant)})
+    if response.level == "other":
+        # A device in a long story of something else: nobody shall only hear "ask your doctor" of it.
+        risky = is_risky(assistant, found[0]) and question_like(text, language) != "no"
+        told = bool(here.meant or speaks_of_exam(text)) and (risky or bool(last))
+        return _answered(assistant, response, found) if told else response
+    if tells_symptom(text) or (response.level is not None and ails(text)):
         return response
-    most = MOST_TOLD if is_risky(assistant, found[0]) else MOST_WORDS
-    if response.level is None and len(words(text)) > most:
-        return response
+    # Who waits for the result is not unwell. A word alone is enough in few, or beside the exam's name: of a pacemaker
+    # much else is asked.
+    few = len(words(text)) <= (MOST_OF_EXAM if found[0] in OF_EXAMS else MOST_WORDS)
+    named = bool(here.meant) and not here.hinted and len(words(text)) <= MOST_TOLD
+    return _answered(assistant, response, found) if response.level is not None or few or named else response
+
+
+def _answered(assistant: Assistant, response: Response, found: Sequence[str]) -> Response:
+    language = response.lang
     catalog: Catalog = assistant.catalog(language)
     also = tuple(Also(pair_id, response.score, catalog.pair(pair_id).answer) for pair_id in found[1:2])
     return replace(

@@ -151,6 +151,11 @@ def tells_symptom(text: str) -> bool:
     return _lists()["symptoms"].search(" ".join(words(text))) is not None
 
 
+def speaks_of_exam(text: str) -> bool:
+    """Say whether a message speaks of an exam or an appointment, whichever."""
+    return _lists()["any_exam"].search(" ".join(words(text))) is not None
+
+
 def says_unsure(text: str) -> bool:
     """Say whether a message says somewhere that its writer does not know which exam it is, and asks nothing."""
     return "?" not in text and _lists()["unsure"].search(" ".join(words(text))) is not None

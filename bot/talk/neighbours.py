@@ -172,11 +172,11 @@ def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
     complains = reaction.after.complaint is not None or begins.startswith("complaint")
     calm = not ails(question) and not in_trouble(question)
     # "With an insulin pump into the MRI?" sounds like a complaint here, and tells no symptom.
-    named = matters_elsewhere(said.own, question, language) if complains and not tells_symptom(question) else ()
+    named = matters_elsewhere(said.own, question, language) if not tells_symptom(question) else ()
     replied = {
         "answered": not complains,
-        "clarify": calm and not complains,
-        "declined": calm and (begins.startswith(DECLINING) or bool(named)),
+        "clarify": (calm or bool(named)) and not complains,
+        "declined": bool(named) or (calm and begins.startswith(DECLINING)),
         "talk": isinstance(first, SiteText),  # "from what age to the mammogram?" is no question of the place
     }.get(decided.decision, False)
     # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
