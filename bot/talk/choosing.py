@@ -302,7 +302,10 @@ class Chosen(Among):
     def _with_matter(self, reaction: Reaction, said: str) -> Reaction:
         """Return a reaction, or what the exam says of a device that was named: nobody shall hear "all right" of it."""
         own, language = self._assistant, reaction.reply.language
-        found = matters_in(own, said, language) if _is_unanswered(reaction) and not tells_symptom(said) else ()
+        first = next(iter(reaction.reply.parts), None)
+        other = isinstance(first, Interface) and first.key.startswith("complaint_other")
+        is_open = (other or _is_unanswered(reaction)) and not tells_symptom(said)
+        found = matters_in(own, said, language) if is_open else ()
         if not found or found[0] not in own.shown(language) or reaction.decided is None:
             return reaction
         reply, after = show_pair(known(reaction.after), found[0], own.catalog(language), sample=own.sample)
