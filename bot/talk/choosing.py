@@ -271,7 +271,10 @@ class Chosen(Among):
             reaction = self._with_matter(reaction, said)
             if is_open_alarm(reaction.after):
                 return reaction, text
-            if question_like(said, state.language) != "no" or not _is_unanswered(reaction):
+            asks = question_like(said, state.language) != "no" or (
+                reaction.reply.choices and len(words(said)) <= MOST_ASKING
+            )
+            if asks or not _is_unanswered(reaction):
                 found.append(reaction)
         if not found:
             return self._begun(message, text, state, call, at), text

@@ -151,6 +151,13 @@ def tells_symptom(text: str) -> bool:
     return _lists()["symptoms"].search(" ".join(words(text))) is not None
 
 
+def asks_here(text: str) -> bool:
+    """Say whether a message asks no more than the same of the exam that the chat is about: "and here?"."""
+    lists, said = _lists(), words(text)
+    fill = [lists[name].fullmatch for name in ("around", "denying", "both", "leaning")]
+    return any(map(lists["own_place"].fullmatch, said)) and all(any(fit(word) for fit in fill) for word in said)
+
+
 def speaks_of_exam(text: str) -> bool:
     """Say whether a message speaks of an exam or an appointment, whichever."""
     return _lists()["any_exam"].search(" ".join(words(text))) is not None

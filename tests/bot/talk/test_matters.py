@@ -110,6 +110,15 @@ def test_the_same_asked_of_the_other_exam_is_about_what_was_asked_before(recepti
     assert shown(chat.say("und bei der Mammo?")) == [JEWELS]
 
 
+@pytest.mark.parametrize("said", ["und hier?", "hier auch?", "bei der MRT auch?"])
+def test_the_same_asked_of_this_exam_is_not_answered_by_the_other(reception: Reception, said: str) -> None:
+    chat = begin(reception, "mri")
+    chat.say("Ring bei der Mammo anlassen?")
+    assert shown(chat.say("ja")) == [JEWELS]
+
+    assert shown(chat.say(said)) == [METAL]
+
+
 def test_what_was_so_in_the_other_exam_is_asked_of_this_one(reception: Reception) -> None:
     chat = begin(reception, "mri")
 
