@@ -95,7 +95,7 @@ def pair_for(other: Assistant, text: str, language: str) -> str | None:
     """Return the pair by which an exam answers a question that names it, whatever the score; None where it has none."""
     response = other.answer(text, language)
     found = [] if response.pair_id is None or response.decision != "answered" else [response.pair_id]
-    likely = [*found, *matters_in(other, text, language), *response.choices]
+    likely = [*matters_in(other, text, language), *found, *response.choices]
     likely += [candidate.pair_id for candidate in response.candidates]
     shown = [pair_id for pair_id in likely if pair_id in other.shown(language)]
     risky = [pair_id for pair_id in shown if is_risky(other, pair_id)]
