@@ -59,6 +59,7 @@ class Exam:
         hints: What only points to it, such as the part of the body; it counts where no other exam is named.
         only_named: Pairs whose answer is offered in conversations about other exams only where this one is named: what
             is safe here, such as metal or an implant, may be dangerous there.
+        matters: By pair, words in any language of what it must answer, whatever else is said.
         review: Of the whole file.
     """
 
@@ -67,6 +68,7 @@ class Exam:
     called: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hints: Mapping[str, Sequence[str]] = field(default_factory=dict)
     only_named: Sequence[str] = ()
+    matters: Mapping[str, Sequence[str]] = field(default_factory=dict)
     review: Review = field(default_factory=Review)
 
 
@@ -79,6 +81,7 @@ class _File(BaseModel):
     called: dict[str, list[str]] = Field(default_factory=dict)
     hints: dict[str, list[str]] = Field(default_factory=dict)
     only_named: tuple[str, ...] = ()
+    matters: dict[str, list[str]] = Field(default_factory=dict)
 
 
 def load_exam(folder: Path) -> Exam | None:
@@ -144,7 +147,7 @@ def _read(file: Path) -> tuple[Exam | None, list[Finding]]:
         language: {name: " ".join(text.split()) for name, text in own.items()} for language, own in read.phrases.items()
     }
     abroad = {language: " ".join(text.split()) for language, text in read.abroad.items()}
-    exam = Exam(phrases, abroad, read.called, read.hints, read.only_named, read.review)
+    exam = Exam(phrases, abroad, read.called, read.hints, read.only_named, read.matters, read.review)
     return exam, [*findings, *_wrong(file, document, read)]
 
 
@@ -155,9 +158,10 @@ def _wrong(file: Path, document: Document, read: _File) -> Iterator[Finding]:
     said += [(("abroad", language, ""), text) for language, text in read.abroad.items()]
     for entry, listed in (("called", read.called), ("hints", read.hints)):
         said += [((entry, language, ""), text) for language, own in listed.items() for text in own]
+    said += [(("matters", pair_id, ""), text) for pair_id, own in read.matters.items() for text in own]
     for place, text in said:
         shown, line = ".".join(filter(None, place)), document.line(tuple(filter(None, place)))
-        if not _LANGUAGE.fullmatch(place[1]):
+        if place[0] != "matters" and not _LANGUAGE.fullmatch(place[1]):
             yield Finding(file, line, "", f"{place[1]!a} is no language; write its code, such as de.", "")
         elif not 0 < len(" ".join(text.split())) <= MOST_CHARACTERS:
             problem = f"`{shown}` has {len(text)} characters and may have 1 to {MOST_CHARACTERS}."

@@ -5,31 +5,38 @@ Emergencies are heard in both, before anything else. The guard knows no pair the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Self, cast
 
+from bot.assistant import Assistant
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.yesno import is_unknown
-from bot.languages.files import known
-from bot.sentences.reply import Part, Reply, SiteText, foreign_sentence, interface
+from bot.languages.files import known as languages
+from bot.sentences.reply import Interface, Part, Reply, SiteText, foreign_sentence, interface
 from bot.staff.calls import Call
 from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken
-from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, rest_of, way_out
+from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, known, rest_of, show_pair, way_out
 from bot.talk.exams import Undecided
+from bot.talk.matters import answered_by_words, matters_in
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
-from bot.talk.naming import means_all, means_none
+from bot.talk.naming import means_all, means_none, only_fills, says_unsure, tells_symptom
 from bot.talk.neighbours import Neighbour, Said, neighbour
 from bot.talk.reaction import REPLIES, Reaction
 from bot.talk.reactions import Reactions
-from bot.talk.remarks import reply_to_remark
+from bot.talk.remarks import placed, reply_to_remark
+from bot.talk.situation import fact_named
 from bot.talk.switching import Among
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 FORM_COMMAND = "/interview"
 MOST_NAME = 2  # words of a message that is only the name of an exam
+MOST_ASKING = 8  # of one that asks in words that are not known to: "mammo wie lang gaht das"
+_CLAUSE = re.compile(r"[,:;.!–—]\s+|\s-\s")
+MOST_KEPT = 3  # messages that are answered once the exam is known: the last ones
 
 
 class Asking(Reactions):
@@ -63,12 +70,14 @@ class Asking(Reactions):
             keys = ("help", "emergency_notice") if talk == "help" else (talk,)
             return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
         named = self._undecided.names_in(text)
+        if (len(named.meant) > 1 or named.hinted) and says_unsure(text):  # "breast MRI or mammogram, I am not sure"
+            return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
         if means_all(text) or (len(named.meant) > 1 and named.alone):
             return Reaction(Reply(language, (interface(language, "exam_both"),)), rest)
         if not named.meant and (means_none(text) or named.changes):
             return Reaction(Reply(language, (interface(language, "exam_neither"),)), rest)
         no_name = text.strip().isdigit() or named.alone  # a number of no exam; "not the mammogram"
-        if no_name or any(is_unknown(text, language=each) for each in known()) or _says(text, "exam_unknown"):
+        if no_name or any(is_unknown(text, language=each) for each in languages()) or _says(text, "exam_unknown"):
             return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
         if (kind := short_reaction(text)) in CLOSED and kind is not None:
             return Reaction(Reply(language, (interface(language, REPLIES[kind]),)), rest)
@@ -80,17 +89,30 @@ class Asking(Reactions):
         if response.too_long:
             told = interface(language, "too_long", limit=MAX_CHARACTERS)
             return Reaction(Reply(language, (told, interface(language, "emergency_notice"))), rest)
+        response = placed(response)
+        matters = any(matters_in(each, text, language) for each in self._exams(language))
+        if matters and complaint in ("complaint_days", "complaint_appointment"):
+            # "Breast implants" names what is in a breast, and is no complaint of it.
+            complaint = complaint if ails(text) or tells_symptom(text) else ""
         first = response.remarks[0] if response.remarks else None
         place = reply_to_remark(self._undecided, rest, response) if first is not None and not first.is_feeling else None
-        if place is not None and any(isinstance(part, SiteText) for part in place[0].parts):
+        of_place = place is not None and any(isinstance(part, SiteText) for part in place[0].parts)
+        # "I am in my 9th week" is more than a matter of the place, where an exam has an answer to it.
+        if place is not None and of_place and (fact_named(text) or not self._is_answered(text, language)):
             return Reaction(place[0], rest)  # where to park is the same for all exams
-        asks = question_like(text, language) != "no"
-        if not rest.pending and not asks and not complaint and len(words(text)) <= MOST_NAME:
-            return Reaction(Reply(language, ()), rest)  # "the scan" is no question to be kept
-        if not rest.pending or complaint or asks:
-            rest = replace(rest, pending=sanitise(text).text, ruled_out=False)
+        if only_fills(text) and not complaint:
+            return Reaction(Reply(language, ()), rest)  # "the scan" is nothing to be kept
+        rest = replace(rest, pending=_kept(rest, text), ruled_out=False)
         keys = (complaint, "exam_noted") if complaint else ("exam_noted",)
         return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
+
+    def _exams(self, language: str) -> list[Assistant]:
+        return [each for each in self._undecided.exams.values() if language in each.languages]
+
+    def _is_answered(self, text: str, language: str) -> bool:
+        """Say whether any of the exams has an answer to a message."""
+        asked = ((each, each.answer(text, language)) for each in self._exams(language))
+        return any(answered_by_words(each, response).decision == "answered" for each, response in asked)
 
 
 class Away(Reactions):
@@ -115,6 +137,12 @@ class Away(Reactions):
         )
 
 
+def _kept(state: State, text: str) -> str:
+    """Return what is to be answered once the exam is known: a device that was named, as well as what is asked."""
+    before = () if state.ruled_out else state.pending.split("\n")
+    return "\n".join(dict.fromkeys(filter(None, [*before[1 - MOST_KEPT :], sanitise(text).text])))
+
+
 def asks_for_exam(reply: Reply, undecided: Undecided) -> Reply:
     """Return a reply that ends with the question which exam it is, and the exams as buttons.
 
@@ -137,7 +165,7 @@ def _gone(language: str) -> tuple[Part, ...]:
 
 
 def _says(text: str, key: str) -> bool:
-    return any(text.strip().casefold() == interface(language, key).text.casefold() for language in known())
+    return any(text.strip().casefold() == interface(language, key).text.casefold() for language in languages())
 
 
 class Choosing(Conversation):
@@ -193,8 +221,9 @@ class Choosing(Conversation):
         exam = self.undecided.named_in(text, state.language)
         if exam is None or self._reactions.in_emergency(state, text, at) is not None:
             return None
-        # "My breast is red" names no exam, whatever this one is called; "MRI of the breast" is no complaint.
-        says_more = message.choice is None and len(words(text)) > MOST_NAME and not self.undecided.names_in(text).alone
+        # "My breast is red" names no exam, whatever this one is called; who names one is heard by that one.
+        named = self.undecided.names_in(text)
+        says_more = message.choice is None and len(words(text)) > MOST_NAME and named.hinted and not named.alone
         complains = says_more and (ails(text) or self.undecided.decide(text, state.language)[1] != "")
         return None if complains else exam
 
@@ -235,11 +264,22 @@ class Chosen(Among):
         if self._assistant.is_closed or not pending:
             return self._begun(message, text, state, call, at), text
         if ruled_out and isinstance(self._reactions, _Entering):
-            reaction = self._reactions.answer_calmly(state, pending)
-        else:
-            asked = Message(message.turn_id, pending)
-            reaction, _ = super()._react(asked, pending, state, call, at)
-        return _told(reaction), text
+            return _told(self._reactions.answer_calmly(state, pending)), text
+        found = list[Reaction]()
+        for said in [*pending.split("\n"), *([text] if self._says_more(message, text) else [])]:
+            reaction, _ = super()._react(Message(message.turn_id, said), said, state, call, at)
+            reaction = self._with_matter(reaction, said)
+            if is_open_alarm(reaction.after):
+                return reaction, text
+            asks = question_like(said, state.language) != "no" or (
+                reaction.reply.choices and len(words(said)) <= MOST_ASKING
+            )
+            if asks or not _is_unanswered(reaction):
+                found.append(reaction)
+        if not found:
+            return self._begun(message, text, state, call, at), text
+        answered = [each for each in found if not _is_unanswered(each)] or found[-1:]
+        return _told(_together(answered)), text
 
     def _elsewhere(self, said: Said, state: State, at: datetime) -> Reaction | None:
         return None  # it has just been said which exam it is
@@ -249,18 +289,67 @@ class Chosen(Among):
         if self._assistant.is_closed:
             return super()._react(message, text, state, call, at)[0]
         language = state.language
-        own = self._assistant if isinstance(self._assistant, Neighbour) else neighbour(self._assistant, ())
-        named = self._hear(own, state, text, at).named
-        # "I am afraid of the tube" says more than a name.
-        if message.choice is None and len(words(text)) > MOST_NAME and not named.alone:
-            reaction, _ = super()._react(message, text, state, call, at)
-            if reaction.decided is None or reaction.decided.decision not in ("declined", "clarify"):
+        if self._says_more(message, text):  # "I am afraid of the tube"
+            said = self._without_name(text)
+            reaction, _ = super()._react(message, said, state, call, at)
+            reaction = self._with_matter(reaction, said)
+            asks = question_like(text, language) != "no" or (reaction.reply.choices and len(words(text)) <= MOST_ASKING)
+            if asks or not _is_unanswered(reaction):
                 return _told(reaction)
         if self._interviewer is None:
             return _told(Reaction(Reply(language, (interface(language, "exam_ask_away"),)), state))
         yes_no = (interface(language, "yes"), interface(language, "no"))
         offer = Reply(language, (interface(language, "interview_offer"),), yes_no)
         return _told(Reaction(offer, replace(state, offered=True)))
+
+    def _with_matter(self, reaction: Reaction, said: str) -> Reaction:
+        """Return a reaction, or what the exam says of a device that was named: nobody shall hear "all right" of it."""
+        own, language = self._assistant, reaction.reply.language
+        first = next(iter(reaction.reply.parts), None)
+        other = isinstance(first, Interface) and first.key.startswith("complaint_other")
+        is_open = (other or _is_unanswered(reaction)) and not tells_symptom(said)
+        found = matters_in(own, said, language) if is_open else ()
+        if not found or found[0] not in own.shown(language) or reaction.decided is None:
+            return reaction
+        reply, after = show_pair(known(reaction.after), found[0], own.catalog(language), sample=own.sample)
+        answered = replace(reaction.decided, decision="answered", pair_id=found[0])
+        return replace(reaction, reply=reply, after=after, decided=answered)
+
+    def _without_name(self, text: str) -> str:
+        """Return what stands behind the name of the exam, where that is a clause of its own: "MRI, how long is it?"."""
+        own = self._assistant if isinstance(self._assistant, Neighbour) else neighbour(self._assistant, ())
+        head, *behind = _CLAUSE.split(text, maxsplit=1)
+        is_name = bool(behind) and own.named_in(head).alone and not own.named_in(behind[0]).meant
+        return behind[0] if is_name and words(behind[0]) else text
+
+    def _says_more(self, message: Message, text: str) -> bool:
+        """Say whether what chose the exam says more than its name."""
+        own = self._assistant if isinstance(self._assistant, Neighbour) else neighbour(self._assistant, ())
+        return message.choice is None and len(words(text)) > MOST_NAME and not own.named_in(text).alone
+
+
+def _is_unanswered(reaction: Reaction) -> bool:
+    """Say whether a message got no answer; how soon to ask whom about a complaint is one."""
+    first = next(iter(reaction.reply.parts), None)
+    said = first.key if isinstance(first, Interface) else ""
+    if said.startswith("complaint"):
+        return False
+    if said in REPLIES.values():
+        return True
+    if reaction.decided is None:
+        return False
+    return reaction.decided.decision == "clarify" or (reaction.decided.decision == "declined" and said != "")
+
+
+def _together(reactions: Sequence[Reaction]) -> Reaction:
+    """Return what several messages come to, said at once; what is offered is what the last of them offers."""
+    *before, last = sorted(reactions, key=lambda each: each.after.complaint is not None)  # a complaint stays known
+    parts = list[Part]()
+    for part in (part for each in (*before, last) for part in each.reply.parts):
+        if part not in parts:
+            parts.append(part)
+    parts.sort(key=lambda part: isinstance(part, Interface) and part.key == "sample_label")
+    return replace(last, reply=replace(last.reply, parts=tuple(parts)))
 
 
 def _told(reaction: Reaction) -> Reaction:

@@ -26,8 +26,18 @@ from bot.talk.dialogue import (
     show_again,
     with_context,
 )
+from bot.talk.matters import answered_by_words
 from bot.talk.messages import ails, asks_to_wait, picks, remarks
-from bot.talk.remarks import announces_for_team, beside_answer, felt_again, meet, reply_to_remark, settles, surely_apart
+from bot.talk.remarks import (
+    announces_for_team,
+    beside_answer,
+    felt_again,
+    meet,
+    placed,
+    reply_to_remark,
+    settles,
+    surely_apart,
+)
 from bot.text import words
 
 # After a complaint, what is taken for a question of its own: a question about it that is answered with a leaflet harms.
@@ -70,9 +80,9 @@ def hear(assistant: Assistant, state: State, text: str, language: str) -> Heard:
 def _heard(assistant: Assistant, state: State, text: str, language: str) -> Heard:
     context = assistant.context(language)
     if context.weights is None:  # fitted for no such language, or another encoder
-        response = assistant.answer(with_context(state, text), language)
+        response = answered_by_words(assistant, assistant.answer(with_context(state, text), language))
         return _answered(assistant, state, response)
-    response = assistant.answer(text, language)
+    response = placed(answered_by_words(assistant, assistant.answer(text, language)))
     told = response.level is not None or response.fixed is not None  # a complaint, or another language
     by_itself = response.decision == "urgent" or response.too_long or bool(response.also) or told
     shown = state.last_pair

@@ -27,7 +27,7 @@ from bot.talk.naming import Called, Named, read_names
 from bot.text import AUTO, words
 
 NO_EXAM = "-"  # in the place of a catalog's name
-MOST_NAMING = 8  # words of who says which exam it is, and something else
+MOST_NAMING = 16  # words of who says which exam it is, and something else
 MOST_BOOKED = 24  # words of who speaks of an appointment for it
 MOST_CAPITALS = 4  # letters of a name that is an abbreviation, and fewer
 NO_WORDS: Mapping[str, Sequence[str]] = {}
@@ -239,7 +239,7 @@ class Undecided(Assistant):
         return read_names(text, {name: called(each) for name, each in self.exams.items()})
 
     def named_in(self, text: str, language: str) -> str | None:
-        """Return the exam that a message chooses, and asks nothing beside; None where it names none, or several."""
+        """Return the exam that a message chooses, whatever it asks beside; None where it names none, or several."""
         said = words(text)
         titles = {name: title(each, language) for name, each in self.exams.items()}
         pressed = [name for name, called in titles.items() if words(called) == said]
@@ -252,7 +252,9 @@ class Undecided(Assistant):
         named = self.names_in(text)
         if not named.alone:
             asks = "?" in text or question_like(text, language) != "no"
-            if asks or named.denied or named.hinted or len(said) > (MOST_BOOKED if named.booked else MOST_NAMING):
+            most = MOST_BOOKED if named.booked or asks else MOST_NAMING
+            # "MRI, how long is it?" chooses; "is it like an MRI?" does not.
+            if named.denied or named.hinted or len(said) > most or (asks and named.compares):
                 return None
         return named.meant[0] if len(named.meant) == 1 else None
 

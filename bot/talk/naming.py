@@ -45,6 +45,10 @@ class Named:
         changes: Whether it says, in other words than a name, that the exam is another one.
         booked: Whether it speaks of an appointment.
         hinted: Whether nothing but hints names an exam.
+        compares: Whether it speaks of what was, or of one exam in the place of another.
+        leans: Whether it says no more than a name and that the same is asked of it: "in the tube as well?".
+        here: Whether what is asked behind the last name is asked of the exam that the chat is about: "and here?".
+        last: The exam that is named last, and not denied; empty for none.
     """
 
     meant: tuple[str, ...] = ()
@@ -53,6 +57,10 @@ class Named:
     changes: bool = False
     booked: bool = False
     hinted: bool = False
+    compares: bool = False
+    leans: bool = False
+    here: bool = False
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,16 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
         if not any(span.clause == number and span.start <= place < span.end for span in every)
     )
     left = lists["changing"].sub(" ", rest).split()
-    around = all(any(lists[name].fullmatch(word) for name in ("around", "denying", "both")) for word in left)
+    fill = ("around", "denying", "both")
+    around = all(any(lists[name].fullmatch(word) for name in fill) for word in left)
+    only_leans = all(any(lists[name].fullmatch(word) for name in (*fill, "leaning")) for word in rest.split())
+    joins = lists["joining"].match(whole) is not None or any(
+        lists["leaning"].fullmatch(word) and not lists["around"].fullmatch(word) for word in rest.split()
+    )
+    last = max((span for span in told if span not in denied), key=lambda span: (span.clause, span.end), default=None)
+    behind = (
+        [] if last is None else [*clauses[last.clause][last.end :], *(w for c in clauses[last.clause + 1 :] for w in c)]
+    )
     changes = lists["changing"].search(whole) is not None
     return Named(
         meant=meant,
@@ -105,7 +122,17 @@ def read_names(text: str, exams: Mapping[str, Called]) -> Named:
         changes=changes,
         booked=lists["booked"].search(whole) is not None,
         hinted=bool(told) and not named,
+        compares=lists["comparing"].search(whole) is not None,
+        leans=bool(meant) and only_leans and ("?" in text or joins) and not changes,
+        here=lists["here"].search(" ".join(behind)) is not None,
+        last=last.exam if last is not None else "",
     )
+
+
+def only_fills(text: str) -> bool:
+    """Say whether a message has none but words that stand around the name of an exam: "the scan"."""
+    lists = _lists()
+    return all(any(lists[name].fullmatch(word) for name in ("around", "denying", "both")) for word in words(text))
 
 
 def means_all(text: str) -> bool:
@@ -117,6 +144,28 @@ def means_all(text: str) -> bool:
 def means_none(text: str) -> bool:
     """Say whether a message says that it is about none of them: "neither"."""
     return _is_made_of("neither", text)
+
+
+def tells_symptom(text: str) -> bool:
+    """Say whether words of a symptom or a finding stand in a message: a ring is no complaint, a swollen finger is."""
+    return _lists()["symptoms"].search(" ".join(words(text))) is not None
+
+
+def asks_here(text: str) -> bool:
+    """Say whether a message asks no more than the same of the exam that the chat is about: "and here?"."""
+    lists, said = _lists(), words(text)
+    fill = [lists[name].fullmatch for name in ("around", "denying", "both", "leaning")]
+    return any(map(lists["own_place"].fullmatch, said)) and all(any(fit(word) for fit in fill) for word in said)
+
+
+def speaks_of_exam(text: str) -> bool:
+    """Say whether a message speaks of an exam or an appointment, whichever."""
+    return _lists()["any_exam"].search(" ".join(words(text))) is not None
+
+
+def says_unsure(text: str) -> bool:
+    """Say whether a message says somewhere that its writer does not know which exam it is, and asks nothing."""
+    return "?" not in text and _lists()["unsure"].search(" ".join(words(text))) is not None
 
 
 def names_third(text: str) -> bool:
@@ -141,6 +190,8 @@ def _places(said: Sequence[str], name: Sequence[str], *, whole: bool) -> Iterato
 
 def _is_denied(span: _Span, said: Sequence[str], told: Sequence[_Span]) -> bool:
     """Say whether a name is denied: by a word shortly before it, or by the last word of its clause; no name between."""
+    if _lists()["neither_nor"].search(" ".join(said)):
+        return True
     denies, others = _lists()["denying"].fullmatch, [other for other in told if other.clause == span.clause]
     before = max((other.end for other in others if other.end <= span.start), default=0)
     near = said[max(before, span.start - DENIED_WITHIN) : span.start]
@@ -150,7 +201,7 @@ def _is_denied(span: _Span, said: Sequence[str], told: Sequence[_Span]) -> bool:
 
 def _is_like(said: str, meant: str, *, whole: bool) -> bool:
     """Say whether a word is another one, begins with it, or is misspelt: mammographietermin, mamografie."""
-    begins = not whole and len(meant) >= MOST_BEFORE and said.startswith(meant)
+    begins = not whole and len(meant) >= MOST_BEFORE and said.startswith(meant) and not names_third(said)
     is_long = min(len(said), len(meant)) >= LONG_ENOUGH and said[0] == meant[0]
     return said == meant or begins or (is_long and SequenceMatcher(None, said, meant).ratio() >= LIKE_ENOUGH)
 

@@ -22,13 +22,15 @@ from bot.catalog.catalog import Pair
 from bot.interview.manners.listening import question_like
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
-from bot.sentences.reply import Interface, Reply, SiteText, interface, of_other_exam, sentence_of
+from bot.sentences.reply import Content, Interface, Reply, SiteText, interface, of_other_exam, sentence_of
 from bot.sentences.wording import Wording
-from bot.talk.dialogue import State, is_open_alarm, known
+from bot.talk.dialogue import State, is_open_alarm, known, show_pair
 from bot.talk.exams import button_key, called, exam_of, title
+from bot.talk.matters import is_risky, matters_in, pair_for
 from bot.talk.messages import ails, in_trouble
-from bot.talk.naming import Named, read_names
+from bot.talk.naming import Named, read_names, tells_symptom
 from bot.talk.reaction import Reaction, fixed
+from bot.talk.remarks import with_contact
 from bot.talk.withholding import Decided
 from bot.text import words
 
@@ -39,6 +41,7 @@ LEANS = 0.5  # how likely a message is to stand alone, below which it is taken t
 # alone (docs/accuracy.md).
 AHEAD = 0.3
 PICKED = 1.0  # the probability of what the patient chose
+_OF_ANSWERS = ("same_intro", "again_intro", "whole_answer", "sample_label")  # what stands around one
 # How replies begin that answer nothing, and send nobody to a doctor this day.
 DECLINING = ("declined", "not_sure", "complaint_days", "complaint_appointment", "complaint_other")
 
@@ -156,10 +159,10 @@ def back(own: Neighbour, before: State, reaction: Reaction) -> Reaction:
     return replace(reaction, reply=replace(reply, parts=(told, *reply.parts)))
 
 
-def offering(said: Said, reaction: Reaction, before: str) -> Reaction:
+def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
     """Return a reaction with the offer of another exam's answer, where that is what the question is about.
 
-    `before`: the pair of this exam whose answer was shown last.
+    Where the two may say the opposite, and the other one has no answer that may be shown, neither is.
     """
     decided, first = reaction.decided, next(iter(reaction.reply.parts), None)
     if decided is None or decided.score >= PICKED or reaction.after.alarmed:
@@ -168,27 +171,101 @@ def offering(said: Said, reaction: Reaction, before: str) -> Reaction:
     begins = first.key if isinstance(first, Interface) else ""
     complains = reaction.after.complaint is not None or begins.startswith("complaint")
     calm = not ails(question) and not in_trouble(question)
+    # "With an insulin pump into the MRI?" sounds like a complaint here, and tells no symptom.
+    named = matters_elsewhere(said.own, question, language) if not tells_symptom(question) else ()
     replied = {
         "answered": not complains,
-        "clarify": calm and not complains,
-        "declined": calm and begins.startswith(DECLINING),
+        "clarify": (calm or bool(named)) and not complains,
+        "declined": bool(named) or (calm and begins.startswith(DECLINING)),
         "talk": isinstance(first, SiteText),  # "from what age to the mammogram?" is no question of the place
     }.get(decided.decision, False)
     # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
-    if not replied or (complains and "?" not in question and question_like(question, language) == "no"):
+    if not replied or (complains and not named and "?" not in question and question_like(question, language) == "no"):
         return reaction
-    own, about = said.own, (before, *reaction.after.choices)
+    own, about = said.own, (before.last_pair or "", *reaction.after.choices)
     read = said.named if question == said.text else own.named_in(question)  # it may be what was asked before
-    meant = _meant_elsewhere(own, decided, read, language, about)
+    if read.here and read.meant and decided.decision in ("declined", "clarify") and not complains:
+        # "It was fine in the mammogram, so here too?": what this exam says of it stands.
+        here = next(iter((*matters_in(own, question, language), before.last_pair or "")))
+        if here in own.shown(language):
+            reply, after = show_pair(known(before), here, own.catalog(language), sample=own.sample)
+            answered = replace(decided, decision="answered", pair_id=here)
+            return replace(reaction, reply=reply, after=after, decided=answered)
+    asked = _asked_elsewhere(own, decided, read, language, before, about)
+    meant = _meant_elsewhere(own, decided, read, language, about) if asked is None else asked
     if meant is None:
         return reaction
+    # "And in the tube?" asks what was asked before.
+    topic = (before.last_question if asked is not None and read.leans else None) or question
+    if not meant[1]:
+        reply = with_contact(Reply(language, (interface(language, "declined"),)), own.site, writes=before.writes)
+        after = replace(known(before), language=language, writes=before.writes)
+        return replace(reaction, reply=reply, after=after, decided=replace(decided, decision="declined", pair_id=None))
     choices = (own.sentence("exam_show", meant[0], language), interface(language, "no"))
     return replace(
         reaction,
         reply=Reply(language, (own.sentence("exam_offer", meant[0], language),), choices),
-        after=replace(reaction.after, elsewhere=meant, pending=question),
+        after=replace(reaction.after, complaint=None, elsewhere=meant, pending=topic),
         decided=replace(decided, decision="clarify", pair_id=None),
     )
+
+
+def matters_elsewhere(own: Neighbour, text: str, language: str) -> tuple[str, ...]:
+    """Return the pairs of other exams whose words stand in a message."""
+    spoken = [other for other in own.others.values() if language in other.languages]
+    return tuple(pair_id for other in spoken for pair_id in matters_in(other, text, language))
+
+
+def without_opposite(said: Said, reaction: Reaction, before: State) -> Reaction:
+    """Return a reaction without this exam's answer where it may be the opposite of what was asked of another exam.
+
+    Where nothing can be offered: an alarm is open, a complaint was told, or the form asks.
+    """
+    decided, language = reaction.decided, reaction.reply.language
+    if decided is None or decided.decision not in ("answered", "urgent", "clarify"):
+        return reaction
+    read = said.named if decided.question == said.text else said.own.named_in(decided.question)
+    shown = [part for part in reaction.reply.parts if isinstance(part, Content)]
+    about = (before.last_pair or "", *(part.pair_id for part in shown), *reaction.after.choices)
+    if not shown or _asked_elsewhere(said.own, decided, read, language, before, about) is None:
+        return reaction
+    parts = [part for part in reaction.reply.parts if part not in shown]
+    parts = [part for part in parts if not (isinstance(part, Interface) and part.key.startswith(_OF_ANSWERS))]
+    place = next((number for number, part in enumerate(reaction.reply.parts) if part in shown), 0)
+    parts.insert(min(place, len(parts)), interface(language, "declined"))
+    reply = with_contact(replace(reaction.reply, parts=tuple(parts)), said.own.site, writes=before.writes)
+    after = replace(reaction.after, last_pair=None, last_question=None, choices=())
+    return replace(reaction, reply=reply, after=after)
+
+
+def _asked_elsewhere(  # noqa: PLR0913 - what was said, and after what
+    own: Neighbour, decided: Decided, read: Named, language: str, before: State, about: Sequence[str]
+) -> tuple[str, str] | None:
+    """Return the exam, and its pair, where a message asks the same of it, or what may be the opposite here.
+
+    Metal, a device, an implant: what this exam says of it is not said of another one, however sure it is of it. The
+    pair is empty where the other exam has none that may be shown. `about`: as of `_meant_elsewhere`.
+    """
+    named = [exam for exam in read.meant if exam in own.others and not read.hinted]
+    if exam_of(own) in read.meant:  # "fine for the mammogram, so for my MRI?" asks of the one that is named last
+        named = [exam for exam in named if exam == read.last]
+    if not named or read.here:
+        return None
+    exam, question = named[0], decided.question
+    other = own.others[exam]
+    leans = read.leans and before.last_question is not None
+    topic = (before.last_question if leans else None) or question
+    found = about[:1] if leans else (decided.pair_id if decided.decision == "answered" else None, *about[1:])
+    risky = any(is_risky(own, pair_id) for pair_id in (*found, *matters_in(own, topic, language)))
+    if language not in other.languages or other.is_closed:
+        return (exam, "") if risky else None
+    if not read.compares or leans:
+        risky = risky or any(is_risky(other, pair_id) for pair_id in matters_in(other, topic, language))
+    if not risky and not (leans and exam_of(own) not in read.meant):
+        return None
+    same = about[0] if leans and about[0] in pairs_of(other, language) else None
+    pair_id = pair_for(other, topic, language) if risky or same is None else same
+    return (exam, pair_id or same or "") if risky or pair_id else None
 
 
 def _meant_elsewhere(
@@ -200,7 +277,7 @@ def _meant_elsewhere(
     """
     question = decided.question
     named = tuple(exam for exam in read.meant if exam in own.others) if exam_of(own) not in read.meant else ()
-    if not named:  # metal, or feeding a baby, is safe in the one exam and dangerous in the other
+    if not named or read.here:  # metal, or feeding a baby, is safe in the one exam and dangerous in the other
         return None
     firmly = not read.hinted  # "breast implants" is asked of an MRI, too
     for exam in named if firmly else ():  # what this exam says of the same matter may be the opposite

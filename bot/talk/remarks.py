@@ -18,6 +18,7 @@ from bot.response import Response
 from bot.sentences.reply import SENTENCES, Content, Interface, Part, Reply, SiteText, folded, interface, site_text
 from bot.talk.dialogue import State, known, show_pair, unsure_key
 from bot.talk.messages import ails
+from bot.talk.situation import fact_named
 from bot.talk.withholding import Decided
 from bot.text import sanitise
 
@@ -46,6 +47,14 @@ SENTENCE = {
     "okay": "all_right",
     "aside": "take_your_time",
 }
+
+
+def placed(response: Response) -> Response:
+    """Return a decision with what of the place its words name, where no pair answers, and nobody complains."""
+    fact = fact_named(response.question) if response.decision in ("declined", "clarify") else None
+    if fact is None or response.level is not None or response.fixed is not None:
+        return response
+    return replace(response, decision="declined", choices=(), remarks=(Remark(fact, 1.0),))
 
 
 def settles(response: Response, *, least: float = HEARD) -> bool:

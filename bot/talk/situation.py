@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from bot.catalog.site import Fact
 from bot.languages.files import cached, joint, load
 from bot.matching.simple_words import LIKELY, SURE, plainness
 from bot.talk.dialogue import Simple, State
@@ -74,7 +75,17 @@ def _whole() -> frozenset[str]:
     return frozenset(joint("messages.yaml")["situation"]["whole"])
 
 
-_NAMES = ("written", "help_comes", "doubted", "person", "not_a_person")
+def fact_named(text: str) -> Fact | None:
+    """Return what of the place a short message is about by its words: when it is open, or that data shall go."""
+    said = fold(text)
+    if len(said.split()) > MOST_IN_HASTE:
+        return None
+    if _any("hours").search(said):
+        return "hours"
+    return "privacy" if _any("deleting").search(said) else None
+
+
+_NAMES = ("hours", "deleting", "written", "help_comes", "doubted", "person", "not_a_person")
 
 
 @cached

@@ -16,14 +16,16 @@ from typing import Self
 from bot.sentences.reply import Interface, Reply, interface
 from bot.staff.calls import Call
 from bot.talk.conversation import Conversation, Message, Taken
-from bot.talk.dialogue import State, chosen, is_open_alarm, rest_of
+from bot.talk.dialogue import State, chosen, is_open_alarm, known, rest_of, show_pair
 from bot.talk.exams import exam_of
 from bot.talk.following import follow
+from bot.talk.matters import pair_for
 from bot.talk.messages import ails
-from bot.talk.naming import means_all, means_none, names_third
-from bot.talk.neighbours import Neighbour, Said, agrees, back, offering, taken
+from bot.talk.naming import asks_here, means_all, means_none, names_third
+from bot.talk.neighbours import Neighbour, Said, agrees, back, matters_elsewhere, offering, taken, without_opposite
 from bot.talk.reaction import Reaction, fixed
 from bot.talk.remarks import with_contact
+from bot.talk.withholding import Decided
 from bot.text import words
 
 ANEW = ("exam_invited", "exam_new_chat")  # what sends to a conversation of its own
@@ -81,6 +83,8 @@ class Among(Conversation):
             told = fixed(state, "all_right") if _stays(said, before) else self._neither(said, state)
         elif before.elsewhere:
             told = taken(said, state, before.elsewhere, before.pending)
+        if told is None and message.choice is None and (here := self._asked_here(said, state)) is not None:
+            return here, text
         if told is None and message.choice is None:
             told = self._elsewhere(said, state, at) or self._followed(said, state)
         if told is not None:
@@ -88,8 +92,23 @@ class Among(Conversation):
         reaction, kept = super()._react(message, text, state, call, at)
         reaction = back(own, state, reaction)
         if not self._is_interviewing and not state.alarmed and state.complaint is None:
-            return offering(said, reaction, state.last_pair or ""), kept
-        return reaction, kept
+            return offering(said, reaction, state), kept
+        return without_opposite(said, reaction, state), kept
+
+    def _asked_here(self, said: Said, state: State) -> Reaction | None:
+        """React to "and here?", after another exam's answer: what was asked there is asked of this one."""
+        own, named = said.own, said.named
+        here = asks_here(said.text) if not named.meant else named.leans and named.meant == (exam_of(own),)
+        if not here or not state.beside or state.last_pair is not None or self._is_interviewing or state.alarmed:
+            return None
+        language, asked = state.language, state.beside[2]
+        pair_id = pair_for(own, asked, language)
+        if pair_id is None or said.is_emergency:
+            return None
+        reply, after = show_pair(known(state), pair_id, own.catalog(language), sample=own.sample)
+        decided = Decided(language, asked, "answered", pair_id, 1.0, own.catalog(language).ref)
+        after = replace(after, writes=state.writes, last_question=asked)
+        return back(own, state, Reaction(reply, after, decided))
 
     def _followed(self, said: Said, state: State) -> Reaction | None:
         """React to what is said of another exam's answer, shown last; None where this exam has to react to it."""
@@ -102,7 +121,8 @@ class Among(Conversation):
         """React to who has none of the exams, or all of them; None for everything else, an emergency above all."""
         named, text = said.named, said.text
         key = "exam_both" if means_all(text) or (named.alone and len(named.meant) > 1) else ""
-        if not named.meant and (means_none(text) or (names_third(text) and "?" not in text)):
+        none = len(named.denied) > len(said.own.others) or means_none(text)
+        if not named.meant and (none or (names_third(text) and "?" not in text)):
             key = "exam_neither"
         if not key or ails(text) or said.is_emergency:
             return None
@@ -112,11 +132,16 @@ class Among(Conversation):
     def _elsewhere(self, said: Said, state: State, at: datetime) -> Reaction | None:
         """React to who says that it is another exam; None for everything else, an emergency above all."""
         own, named, text = said.own, said.named, said.text
-        others = _meant_instead(said, asking=self._is_interviewing)
-        if exam_of(own) in named.denied and names_third(text) and not self._is_interviewing:
+        # After an answer, "in the tube as well" asks the same of it.
+        asks_the_same = named.leans and (state.last_question is not None or bool(state.beside))
+        if not named.changes and not named.denied and matters_elsewhere(own, text, state.language):
+            asks_the_same = True  # "watch in the MRI"
+        others = () if asks_the_same else _meant_instead(said, asking=self._is_interviewing)
+        denies = exam_of(own) in named.denied and (names_third(text) or len(named.denied) > len(own.others))
+        if denies and not self._is_interviewing:
             return self._neither(said, state)
         here = named.alone and named.meant == (exam_of(own),) and not named.denied and not self._is_interviewing
-        if not others and (not here or "?" in text):
+        if not others and (not here or asks_the_same or "?" in text):
             return None
         picked = chosen(state, text, own.catalog(state.language))
         if is_open_alarm(state) or ails(text) or picked is not None or said.is_emergency:
