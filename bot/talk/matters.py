@@ -19,7 +19,7 @@ from bot.response import Also, Response
 from bot.talk.exams import called, exam_of
 from bot.talk.messages import ails
 from bot.talk.naming import read_names, speaks_of_exam, tells_symptom
-from bot.text import asking, words
+from bot.text import story_pieces, words
 
 INSIDE, MISSPELT, LIKE_ENOUGH = 6, 8, 0.88  # letters of a word that may stand inside another, or be misspelt; how near
 MOST_WORDS = 3  # of a message that no complaint is heard in, and that is answered by such a word alone
@@ -56,7 +56,8 @@ def answered_by_words(assistant: Assistant, response: Response) -> Response:
     found = matters_in(assistant, text, language) if is_open and response.level not in ("now", "today") else ()
     if not found or (response.decision == "clarify" and found[0] not in response.choices):
         return response
-    last = matters_in(assistant, asking(text)[-1], language) if asking(text) else ()
+    asked = [piece for piece in story_pieces(text) if question_like(piece, language) != "no"]
+    last = matters_in(assistant, asked[-1], language) if asked else ()
     found = last or found
     here = read_names(text, {exam_of(assistant): called(assistant)})
     if response.level == "other":
