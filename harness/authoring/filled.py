@@ -7,8 +7,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot import BadData
-from harness.files import decoded, unreadable
+from bot import BadData, decoded
+from harness.files import unreadable
 
 MOST_BYTES = 20_000_000
 _DELIMITERS = ",;\t"

@@ -81,7 +81,7 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
         if reviewed.accept_agreed and queue.agreed and not (queue.trained or reviewed.unread):
             raise UserFixable(
                 f"Only the rules have listened for emergencies in {len(queue.agreed)} texts, as the alarm of {folder} "
-                "is not trained: what no rule knows they do not hear. Nothing is accepted together. Read them (the same "
+                "is not trained: what no rule knows they do not hear. Nothing is accepted together. Read them (this "
                 "command without `--accept-agreed`), train first (`klartext train`), or say `--unread`."
             )
         given = queue.read_sheet(reviewed.decided, catalog.by_id) if reviewed.decided is not None else []
@@ -271,9 +271,9 @@ def _show(queue: Queue, added: int, catalog: Catalog, unwritten: Unwritten, *, j
     alarming = [text for text in queue.waiting if text.id in queue.alarming]
     if json_:
         heard = {"alarming": {text.id: queue.alarming[text.id] for text in alarming}}
-        refused = [{"pair": each.pair, "text": each.text, "copy_of": place} for each, place in copies]
+        refused = [{"pair": each.pair, "text": each.text, "copy_of": place} for each, place in unwritten.copies]
         found = {"decided": counts, "added": added, "pairs": status, "unanswered": unanswered}
-        taken_out = [{"pair": each.pair, "text": each.text.text} for each in gone]
+        taken_out = [{"pair": each.pair, "text": each.text.text} for each in unwritten.gone]
         print_json({**found, **heard, "copies": refused, "taken_out": taken_out})
         return
     console = plain_console(soft_wrap=True)

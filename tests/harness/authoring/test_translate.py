@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot import load_catalog, locate
-from harness.authoring.translation import FIELDS, load_texts, turned_round
+from bot.catalog.turning import turned_round
+from harness.authoring.translation import FIELDS, load_texts
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
 FRENCH = {
