@@ -13,6 +13,7 @@ from typing import Any
 from bot import BadData, Catalog, Pair, amounts, data_folder, fold, plain_text, words
 from bot.catalog.amounts import plain_thousands
 from bot.catalog.turning import COUNTED, turned_round
+from harness.authoring.variants.sifting import unfit_in
 from harness.authoring.working import Ask, Unusable, Work, ask_all
 from harness.files import Record, read_record
 from harness.llm.scores import json_objects
@@ -147,6 +148,7 @@ class Translating:
             if gone or new:
                 said = [f"{what} {', '.join(some)}" for what, some in (("lost", gone), ("new", new)) if some]
                 yield f"{name}: {'; '.join(said)}"
+            yield from (f"{name}: {reason}" for reason in unfit_in(other) if reason not in unfit_in(first))
             yield from (f"{name}: {line}" for line in turned_round(first, self.catalog.language, other, self.target))
 
 

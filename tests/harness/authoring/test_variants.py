@@ -357,7 +357,8 @@ def test_what_tells_of_a_person_and_what_differs_by_a_trifle_is_rejected(catalog
 
     def odd(id_: str, prompt: str) -> str:
         if id_.startswith("check/"):
-            return json.dumps([{"n": n, "pairs": ["pain"]} for n in range(1, 9)])
+            listed = re.findall(r"^(\d+): ", prompt, re.MULTILINE)
+            return json.dumps([{"n": int(n), "pairs": ["pain"]} for n in listed])
         return json.dumps([texts[0], *({"facet": "", "text": text} for text in texts[1:]), None])
 
     asked = ("variants", "--catalog", catalog, "--lang", "en", "--voices", "plain", "--pairs", "pain", "--out")
