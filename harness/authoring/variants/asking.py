@@ -199,9 +199,9 @@ class Prompting:
                 # Who counts from 0, or skips a text, may have answered each for its neighbour.
                 raise Unusable(f"it numbers a text {number}, and the texts are 1 to {len(batch)}")
             known = tuple(dict.fromkeys(str(each) for each in named if str(each) in self.catalog.by_id))
-            if known or not named:  # what names unknown pairs only says nothing
-                if found.setdefault(batch[number - 1].id, known) != known:
-                    raise Unusable(f"it says two things of text {number}")
+            # What names unknown pairs only says nothing.
+            if (known or not named) and found.setdefault(batch[number - 1].id, known) != known:
+                raise Unusable(f"it says two things of text {number}")
         if 2 * len(found) < len(batch):
             raise Unusable(f"it says of {len(found)} of {len(batch)} texts which pairs answer them")
         return found
