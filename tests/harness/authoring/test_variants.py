@@ -15,11 +15,12 @@ import pytest
 from bot import BadData, load_catalog
 from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
 from bot.testing import scripted_endpoint
-from harness.authoring.variants.asking import KINDS, load_texts
+from harness.authoring.variants.asking import KINDS, Draft, Prompting, load_texts
 from harness.authoring.variants.plan import load_curve
 from harness.authoring.variants.queue import VERDICTS
 from harness.authoring.variants.screen import review_words
 from harness.authoring.variants.voices import load_voices
+from harness.authoring.working import Unusable
 from harness.llm.batch_files import answers_not_used
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
@@ -149,6 +150,22 @@ def test_a_second_block_of_json_in_a_pasted_answer_is_named_by_its_file(tmp_path
     (line,) = answers_not_used([tmp_path], {})
 
     assert "001 variants+plain+pain answer.txt: 2 blocks of JSON, of which one is read" in line
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ([(0, "pain"), (1, "pain")], "numbers a text 0, and the texts are 1 to 2"),
+        ([(1, "pain"), (1, "duration"), (2, "pain")], "says two things of text 1"),
+    ],
+)
+def test_a_blind_check_that_counts_otherwise_is_not_used(said: list[tuple[int, str]], problem: str) -> None:
+    catalog = load_catalog(WAY / "blood-donation", "en")
+    prompting = Prompting(load_texts("en"), catalog, "variants", "about giving blood", {}, 2)
+    ask = prompting.check([Draft("does it hurt", "pain", "plain"), Draft("how long", "duration", "plain")])
+
+    with pytest.raises(Unusable, match=problem):
+        ask.read(json.dumps([{"n": number, "pairs": [pair]} for number, pair in said]))
 
 
 def test_no_prompt_tells_the_check_what_was_meant_or_the_voice_what_others_answer(
