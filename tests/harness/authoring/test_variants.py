@@ -138,7 +138,8 @@ def test_a_line_deleted_by_hand_stays_out_until_it_is_accepted_anew(catalog: Pat
     back = author(*review, typed="u\nu\nu\na\na\na\nq\n")
     assert "Taken out" not in back.stdout, back.stdout
     assert after in before.read_text(encoding="utf-8")
-    left = author(*review, typed="d\nd\nu\nu\nu\nq\n").stdout
+    author(*review, typed="d\nd\n")
+    left = author(*review, typed="u\nu\nu\nq\n").stdout
     assert re.search(r"still there \(\w+\): .*en\.yaml:\d+", left), left
 
 
