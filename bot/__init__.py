@@ -5,11 +5,12 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 """
 
 from bot.assistant import Assistant
-from bot.catalog.amounts import amounts, without_labels
+from bot.catalog.amounts import amounts, plain_thousands, without_labels
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate, pair_hash
 from bot.catalog.exchange.question_set import read_question_set
 from bot.catalog.quiz import Quiz
 from bot.catalog.readability import measure, syllables
+from bot.catalog.turning import turned_round
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors, is_installed
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
@@ -70,12 +71,14 @@ __all__ = [
     "pair_hash",
     "plain_letters",
     "plain_text",
+    "plain_thousands",
     "read_question_set",
     "sanitise",
     "seen",
     "split_sentences",
     "strange_telephones",
     "syllables",
+    "turned_round",
     "usable_cores",
     "without_labels",
     "words",

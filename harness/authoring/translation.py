@@ -10,15 +10,14 @@ from functools import cache
 from string import Template
 from typing import Any
 
-from bot import BadData, Catalog, Pair, amounts, data_folder, fold, plain_text, words
-from bot.catalog.amounts import plain_thousands
-from bot.catalog.turning import COUNTED, turned_round
+from bot import BadData, Catalog, Pair, amounts, data_folder, fold, plain_text, plain_thousands, turned_round, words
 from harness.authoring.variants.sifting import unfit_in
 from harness.authoring.working import Ask, Unusable, Work, ask_all
 from harness.files import Record, read_record
 from harness.llm.scores import json_objects
 
 FIELDS = ("question", "short_answer", "answer", "easy_answer")
+COUNTED = ("de", "en", "fr")  # languages whose amounts, units and all, can be read
 FEWEST_WORDS = 3  # of a text whose language is asked: a name of an exam is the same in several
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _SCHEMA = {

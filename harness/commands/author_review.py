@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +13,14 @@ import typer
 from rich.console import Console
 
 from bot import BadData, Catalog, Settings, UserFixable, fold, friendly_errors, load_catalog, locate
-from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants, places_of_variants
-from bot.catalog.catalog import calibration_file, near_misses_file
+from bot.catalog.additions import (
+    Addition,
+    add_calibration,
+    add_near_misses,
+    add_variants,
+    places_of_lines,
+    places_of_variants,
+)
 from bot.commands.heard import Ear
 from harness.authoring.variants.queue import Decided, Decision, Queue
 from harness.authoring.variants.screen import decide_one_by_one, review_words
@@ -235,13 +240,10 @@ def _new(queue: Queue, kind: str, catalog: Catalog) -> tuple[list[Addition], lis
 def _left_behind(queue: Queue, kind: str, folder: Path, language: str) -> list[tuple[str, str]]:
     """Return the pair, file and line of texts that were written, and dropped, moved away or taken back afterwards."""
     if kind != "variants":
-        near = kind == "near-misses"
-        file = near_misses_file(folder, language) if near else calibration_file(folder, language)
-        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-        there = {fold(line.rpartition("\t")[2] if near else _text_of(line)): at for at, line in enumerate(lines, 1)}
+        there = places_of_lines(folder, language, near_misses=kind == "near-misses")
         standing = {each.text.id for each in queue.accepted}
         return [
-            (text.pair, f"{file}:{there[fold(text.text)]}")
+            (text.pair, there[fold(text.text)])
             for text in queue.texts
             if text.id not in standing and fold(text.text) in there
         ]
@@ -255,12 +257,6 @@ def _left_behind(queue: Queue, kind: str, folder: Path, language: str) -> list[t
         for pair, text, voice, where in places_of_variants(folder, language)
         if elsewhere.get((fold(text), voice), pair) != pair
     ]
-
-
-def _text_of(line: str) -> str:
-    """Return the text of a line of calibration questions."""
-    found = json.loads(line) if line.strip() else {}
-    return str(found.get("text", "")) if isinstance(found, dict) else ""
 
 
 def _show(queue: Queue, added: int, catalog: Catalog, unwritten: Unwritten, *, json_: bool) -> None:
