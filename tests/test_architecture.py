@@ -78,6 +78,7 @@ DOORS = {
     "bot.talk.chats",
     "bot.web.rasa.stories",
     "bot.web.staff.area",
+    "bot.web.staff.exams",
     "bot.web.staff.rendering",
     "bot.web.staff.serving",
     "bot.web.staff.simulated",
@@ -248,6 +249,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
     assert {module for module, name in used if name != "bot"} == {
         "harness.measuring.assistant",
         "harness.authoring.evidence.amounts",
+        "harness.authoring.variants.borrowing",
         "harness.commands.author_answers",
         "harness.commands.author_discussion",
         "harness.commands.author_review",

@@ -30,7 +30,7 @@ from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_origins import OriginRow
-from bot.adapters.sql_tables import Base, FlagRow, PatientText, TurnRow, in_utc, talking_to
+from bot.adapters.sql_tables import Base, FlagRow, PatientText, TurnRow, answered_from, in_utc, talking_to
 from bot.editorial.acts import Act
 from bot.editorial.inbox import (
     MOST_MEMBERS,
@@ -90,7 +90,10 @@ class SqlInbox:
     def missing(self, *, before: datetime, most: int) -> list[Asked]:
         with talking_to(self.engine) as session:
             rows = session.execute(_missing(before.astimezone(UTC)).order_by(TurnRow.id).limit(most)).all()
-            return [Asked(id_, lang, _kind(how, flag, state), said) for id_, lang, said, how, state, flag in rows]
+            return [
+                Asked(id_, lang, _kind(how, flag, state), said, catalog.partition("@")[0])
+                for id_, lang, said, how, catalog, state, flag in rows
+            ]
 
     def add(self, items: Sequence[tuple[Asked, str, Sorted]]) -> int:
         try:
@@ -148,7 +151,9 @@ class SqlInbox:
         }
         totals = (func.count().over(), func.sum(func.count()).over())
         found = select(key, first, count, *totals).where(*_of(wanted)).group_by(key)
-        if wanted.language or wanted.since is not None or sort in ("newest", "oldest"):  # turns are large
+        if (
+            wanted.language or wanted.without or wanted.since is not None or sort in ("newest", "oldest")
+        ):  # turns are large
             found = found.join(TurnRow, TurnRow.id == ItemRow.turn)
         # Statements that hold numbers are never met again: they would fill the cache of statements.
         cached = {"compiled_cache": None} if wanted.ids is not None else {}
@@ -178,7 +183,7 @@ class SqlInbox:
         with talking_to(self.engine) as session:
             for start in range(0, len(ids), AT_ONCE):
                 wanted = _whole().where(ItemRow.id.in_(ids[start : start + AT_ONCE]))
-                found |= {row.id: _item(row, at, language) for row, at, language in session.execute(wanted)}
+                found |= {row.id: _item(row, at, spoken, of) for row, at, spoken, of in session.execute(wanted)}
         return [found[id_] for id_ in ids if id_ in found]
 
     def count(self) -> int:
@@ -200,7 +205,7 @@ class SqlInbox:
         same = and_(ItemRow.cluster == best.c.cluster, ItemRow.place == best.c.place)
         with talking_to(self.engine) as session:
             rows = session.execute(_whole().join(best, same).order_by(ItemRow.id.desc()))
-            by_cluster = {row.cluster: _item(row, at, language) for row, at, language in rows}
+            by_cluster = {row.cluster: _item(row, at, spoken, of) for row, at, spoken, of in rows}
         return [by_cluster[cluster] for cluster in sorted(by_cluster)]
 
     def unsorted(self) -> int:
@@ -229,7 +234,7 @@ class SqlInbox:
     def passed_on(self) -> list[Item]:
         wanted = _whole().where(ItemRow.state == "staff").order_by(ItemRow.decided.desc(), ItemRow.id)
         with talking_to(self.engine) as session:
-            return [_item(row, at, language) for row, at, language in session.execute(wanted)]
+            return [_item(row, at, spoken, of) for row, at, spoken, of in session.execute(wanted)]
 
     def answer(self, id_: int, said: str, *, done: bool, by: Person, now: datetime) -> bool:
         with talking_to(self.engine) as session:
@@ -258,7 +263,7 @@ class SqlInbox:
             if not rows or not batch:
                 return None
             first: ItemRow = rows[0][0]
-            items, added = tuple(row.id for row, _, _ in rows), tuple(row.added for row, _, _ in rows if row.added)
+            items, added = tuple(row.id for row, *_ in rows), tuple(row.added for row, *_ in rows if row.added)
             undone = Undone(first.state, first.target, rows[0][2], items, added)  # type: ignore[arg-type]  # as above
             session.execute(update(ItemRow).where(mine).values(decided=None, **_OPEN))
             before = {"state": undone.state, "items": list(items), "batch": batch}
@@ -316,7 +321,7 @@ _FIRST = 10**11  # larger than any number: the smallest of place and number toge
 _OPEN = {"state": "open", "batch": "", "by": "", "target": "", "added": "", "note": ""}
 
 
-def _missing(before: datetime) -> Select[int, str, str, str, str | None, str | None]:
+def _missing(before: datetime) -> Select[int, str, str, str, str, str | None, str | None]:
     """Select turns that wait for curators and have no item: their texts, and what they are judged by."""
     following = aliased(TurnRow)
     same = following.conversation == TurnRow.conversation
@@ -329,7 +334,7 @@ def _missing(before: datetime) -> Select[int, str, str, str, str | None, str | N
     # A flag may come long after its turn: nothing but the item itself says that a turn was seen.
     waits = or_(TurnRow.decision.in_((DECLINED, URGENT)), abandoned, flag.is_not(None))
     state = case((TurnRow.decision == DECLINED, TurnRow.state), else_=None)
-    columns = (TurnRow.id, TurnRow.language, TurnRow.question, TurnRow.decision)
+    columns = (TurnRow.id, TurnRow.language, TurnRow.question, TurnRow.decision, TurnRow.catalog)
     return select(*columns, state.label("state"), flag.label("flag")).where(waits, ~known)
 
 
@@ -361,6 +366,7 @@ def _of(wanted: Wanted) -> list[ColumnElement[bool]]:
         conditions.append(ItemRow.state == wanted.state)
     if wanted.since is not None:
         conditions.append(TurnRow.at >= wanted.since.astimezone(UTC))
+    conditions += [~answered_from(exam) for exam in sorted(wanted.without)]
     if wanted.ids is not None:
         # Written into the statement: they are our numbers, and binding thousands takes longer than finding them.
         numbers = ", ".join(map(str, sorted(wanted.ids))) or "NULL"
@@ -372,11 +378,11 @@ def _of(wanted: Wanted) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _whole() -> Select[ItemRow, datetime, str]:
-    return select(ItemRow, TurnRow.at, TurnRow.language).join(TurnRow, TurnRow.id == ItemRow.turn)
+def _whole() -> Select[ItemRow, datetime, str, str]:
+    return select(ItemRow, TurnRow.at, TurnRow.language, TurnRow.catalog).join(TurnRow, TurnRow.id == ItemRow.turn)
 
 
-def _item(row: ItemRow, at: datetime, language: str) -> Item:
+def _item(row: ItemRow, at: datetime, language: str, catalog: str) -> Item:
     return Item(
         id=row.id,
         turn=row.turn,
@@ -394,6 +400,7 @@ def _item(row: ItemRow, at: datetime, language: str) -> Item:
         decided=in_utc(row.decided) if row.decided is not None else None,
         target=row.target,
         note=row.note,
+        exam=catalog.partition("@")[0],
     )
 
 

@@ -62,6 +62,7 @@ class StopRow(Base):
     release: Mapped[int]
     why: Mapped[str]
     texts: Mapped[str] = mapped_column(Text)  # hashes, by spaces
+    exam: Mapped[str]  # empty: for all
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +153,12 @@ class SqlReleases:
             last = session.scalar(select(func.max(ReleaseRow.number))) or 0
             texts = set(stop.texts)
             if stop.kind == "withdraw":
-                manifests = session.scalars(select(ReleaseRow.manifest))
+                wanted = select(ReleaseRow.manifest)
+                manifests = session.scalars(wanted.where(ReleaseRow.exam == stop.exam) if stop.exam else wanted)
                 texts |= {text for each in manifests for text in _texts_of(stop.pair_id, each)}
             done = replace(stop, at=stop.at.astimezone(UTC), release=last, texts=tuple(sorted(texts)))
             row = StopRow(at=done.at, by=done.by, kind=done.kind, pair_id=done.pair_id, release=last, why=done.why)
-            row.texts = " ".join(done.texts)
+            row.texts, row.exam = " ".join(done.texts), done.exam
             session.add(row)
             session.commit()
             return done
@@ -172,6 +174,7 @@ class SqlReleases:
                     row.release,
                     row.why,
                     tuple(row.texts.split()),
+                    row.exam,
                 )
                 for row in session.scalars(select(StopRow).order_by(StopRow.id))
             ]

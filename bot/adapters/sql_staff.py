@@ -241,14 +241,17 @@ class SqlCalls:
     def closed(self, *, since: datetime, most: int) -> list[tuple[Call, Action]]:
         newest = select(func.max(ActionRow.id)).where(ActionRow.what.in_(_CLOSING)).group_by(ActionRow.conversation)
         wanted = (
-            select(CallRow, _HAS_LEFT, ActionRow)
+            select(CallRow, _HAS_LEFT, ConversationRow.exam, ActionRow)
             .join(ConversationRow, ConversationRow.id == CallRow.conversation)
             .join(ActionRow, ActionRow.conversation == CallRow.conversation)
             .where(CallRow.state == "returned", ActionRow.id.in_(newest), ActionRow.at >= _utc(since))
         )
         with talking_to(self._engine) as session:
             found = session.execute(wanted.order_by(ActionRow.id.desc()).limit(most))
-            return [(_call(row, left=bool(left), seen_to=True), _action(action)) for row, left, action in found]
+            return [
+                (_call(row, left=bool(left), seen_to=True, exam=exam), _action(action))
+                for row, left, exam, action in found
+            ]
 
     def reopen(self, conversation: str, name: str, *, at: datetime) -> Call:
         with talking_to(self._engine) as session:
@@ -371,9 +374,10 @@ class SqlCalls:
             before = {"name": from_} if from_ else {}
             about = f"conversation {pseudonym(conversation)}"
             add_act(session, Act(_utc(at), name, what, about, before, {"state": row.state}, self._request_id()))
-        left = _left(session, conversation)
+        of = select(_HAS_LEFT, ConversationRow.exam).where(ConversationRow.id == conversation)
+        left, exam = session.execute(of).one()
         session.commit()
-        return _call(row, left=left, seen_to=True)
+        return _call(row, left=bool(left), seen_to=True, exam=exam)
 
 
 def _add_action(  # noqa: PLR0913 - what was done, by whom
@@ -438,13 +442,15 @@ _SEEN_TO: tuple[Deed, ...] = ("acknowledge", "take", "return", "close")
 _WAS_SEEN_TO = exists().where(ActionRow.conversation == CallRow.conversation, ActionRow.what.in_(_SEEN_TO))
 
 
-def _wanted() -> Select[CallRow, bool, bool]:
-    """Select calls, whether the patient has left, and whether somebody has seen to it."""
-    return select(CallRow, _HAS_LEFT, _WAS_SEEN_TO).join(ConversationRow, ConversationRow.id == CallRow.conversation)
+def _wanted() -> Select[CallRow, bool, bool, str | None]:
+    """Select calls, whether the patient has left, whether somebody has seen to it, and the exam."""
+    told = select(CallRow, _HAS_LEFT, _WAS_SEEN_TO, ConversationRow.exam)
+    return told.join(ConversationRow, ConversationRow.id == CallRow.conversation)
 
 
-def _found(session: Session, wanted: Select[CallRow, bool, bool]) -> list[Call]:
-    return [_call(row, left=bool(left), seen_to=bool(seen)) for row, left, seen in session.execute(wanted)]
+def _found(session: Session, wanted: Select[CallRow, bool, bool, str | None]) -> list[Call]:
+    found = session.execute(wanted)
+    return [_call(row, left=bool(left), seen_to=bool(seen), exam=exam) for row, left, seen, exam in found]
 
 
 def _last_turn(conversation: str) -> Any:
@@ -475,7 +481,7 @@ def _deleted(row: DeletedRow) -> Deleted:
     return Deleted(row.pseudonym, row.kind, in_utc(row.at), since)  # type: ignore[arg-type]
 
 
-def _call(row: CallRow, *, left: bool, seen_to: bool) -> Call:
+def _call(row: CallRow, *, left: bool, seen_to: bool, exam: str | None) -> Call:
     return Call(
         conversation=row.conversation,
         kind=row.kind,  # type: ignore[arg-type]  # written by this module only
@@ -491,6 +497,7 @@ def _call(row: CallRow, *, left: bool, seen_to: bool) -> Call:
         unanswered=row.unanswered,
         patient_left=left,
         again=seen_to and row.state == "waiting",
+        exam=exam or "",
     )
 
 

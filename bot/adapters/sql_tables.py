@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, ForeignKey, Index, Row, String, event
+from sqlalchemy import ColumnElement, DateTime, Dialect, ForeignKey, Index, Row, String, event, or_
 from sqlalchemy.engine import Engine, ExceptionContext
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -105,6 +105,11 @@ class TurnRow(Base):
     release: Mapped[str | None]
     quizzed: Mapped[str | None]
     flags: Mapped[list[FlagRow]] = relationship(back_populates="turn", cascade="all, delete-orphan")
+
+
+def answered_from(exam: str) -> ColumnElement[bool]:
+    """Say whether a turn was answered from an exam's catalog, whichever version of it."""
+    return or_(TurnRow.catalog == exam, TurnRow.catalog.startswith(f"{exam}@", autoescape=True))
 
 
 class FlagRow(Base):

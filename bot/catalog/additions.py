@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from bot.catalog.catalog import (
     CalibrationQuestion,
@@ -31,17 +32,19 @@ _COLUMNS = ("author", "pair", "level", "text")
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A text that a model wrote and a curator accepted.
+    """A text that a curator accepted.
 
     Attributes:
         pair: It asks what this pair answers; a near miss must not be taken for it. Empty: no pair answers it, of a
             calibration question.
         text: As a patient might write it.
-        profile: The voice that wrote it.
+        profile: The voice that wrote it; empty: nobody says.
         facet: Of the pair, of a variant.
         stratum: All patients that are alike in literacy, of a calibration question.
         patient: Which of them asks it.
         also: Other pairs whose answers are as good, of a calibration question.
+        kind: Whether a model wrote it, or a person.
+        source: The catalog that it is borrowed from; empty: it was written for this one.
     """
 
     pair: str
@@ -51,10 +54,12 @@ class Addition:
     stratum: str = ""
     patient: str = ""
     also: tuple[str, ...] = ()
+    kind: Literal["person", "model"] = "model"
+    source: str = ""
 
     @property
     def by(self) -> Author:
-        return Author(kind="model", profile=self.profile)
+        return Author(kind=self.kind, name=self.source or None, profile=self.profile or None)
 
 
 def add_variants(folder: Path, language: str, additions: Sequence[Addition]) -> int:

@@ -135,13 +135,15 @@ def after_restore(
         if not dry_run:
             stop_again(settings, lost)
         for stop in lost.stops:
-            what = f"{stop.pair_id} is withdrawn" if stop.pair_id else "the chat is closed"
+            what = f"{stop.about} is {'withdrawn' if stop.pair_id else 'closed'}"
             done = "would be done" if dry_run else "done"
             print(f"{done} again: {what}, as on {in_zone(stop.at, zone)} by {stop.by}")
         if lost.opened is not None:
+            exam = lost.opened.action.partition(" ")[2]
+            of_it, with_it = (f" of {exam}", f" --exam {exam}") if exam else ("", "")
             print(
-                f"The chat stays closed. It was opened again on {in_zone(lost.opened.at, zone)} by {lost.opened.by}: "
-                "two people open it with `klartext stop end`."
+                f"The chat{of_it} stays closed. It was opened again on {in_zone(lost.opened.at, zone)} by "
+                f"{lost.opened.by}: two people open it with `klartext stop end{with_it}`."
             )
         if lost.in_force is not None:
             print(_release_lost(lost.in_force, releases, zone))

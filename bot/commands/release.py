@@ -255,7 +255,7 @@ def as_fhir(
 
 def _require_not_withdrawn(chosen: Release, stops: list[Stop]) -> None:
     """Raise UserFixable where a release holds what was withdrawn: nobody may be handed that any more."""
-    known, content = Stops.of(stops), chosen.content
+    known, content = Stops.of(stops).in_exam(chosen.exam), chosen.content
     held = {
         pair
         for language, pairs in content["shown"].items()
@@ -310,6 +310,10 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
+StoppedExamOption = Annotated[
+    str,
+    typer.Option("--exam", help="For one exam only, by its folder's name. Default: for all.", metavar="NAME"),
+]
 WhyOption = Annotated[str, typer.Option("--why", help="For the record.", metavar="TEXT")]
 
 
@@ -318,23 +322,35 @@ def pair(
     pair_id: Annotated[str, typer.Argument(help="Id of the pair.", metavar="PAIR")],
     by: ByOption = "",
     why: WhyOption = "",
+    exam: StoppedExamOption = "",
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """Withdraw a pair at once, in all languages, releases and processes. Signing the same text again lifts nothing."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        known = publisher.shown_pair(pair_id)
-        _stop_first(lambda: publisher.withdraw(known, by=_who(by), why=why), WITHDRAWN.format(pair=known), found)
+        chosen = publisher.stoppable(exam)
+        known = publisher.shown_pair(pair_id, chosen)
+        done = WITHDRAWN.format(pair=f"{known} of {chosen}" if chosen else known)
+        _stop_first(lambda: publisher.withdraw(known, by=_who(by), why=why, exam=chosen), done, found)
 
 
 @stop.command()
-def chat(by: ByOption = "", why: WhyOption = "", force: ForceOption = False, data: DataOption = None) -> None:
+def chat(
+    by: ByOption = "",
+    why: WhyOption = "",
+    exam: StoppedExamOption = "",
+    force: ForceOption = False,
+    data: DataOption = None,
+) -> None:
     """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        done = "The chat is closed. Two people open it again with `klartext stop end --by NAME --by NAME`."
-        _stop_first(lambda: publisher.close(by=_who(by), why=why), done, found)
+        chosen = publisher.stoppable(exam)
+        what = f"The chat of {chosen} is closed; that of other exams goes on" if chosen else "The chat is closed"
+        with_it = f" --exam {chosen}" if chosen else ""
+        done = f"{what}. Two people open it again with `klartext stop end --by NAME --by NAME{with_it}`."
+        _stop_first(lambda: publisher.close(by=_who(by), why=why, exam=chosen), done, found)
 
 
 @stop.command()
@@ -342,14 +358,17 @@ def lift(
     pair_id: Annotated[str, typer.Argument(help="Id of the pair.", metavar="PAIR")],
     why: Annotated[str, typer.Option("--why", help="Why it may be shown again: for the record.", metavar="TEXT")],
     by: ByOption = "",
+    exam: StoppedExamOption = "",
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """Show a withdrawn pair again with the text that was withdrawn, at once, in all releases and processes."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        lifted = publisher.lift(pair_id, by=_who(by), why=why)
-        print(f"The stop of {lifted} is lifted. Patients who ask for it are shown its text again.")
+        chosen = publisher.stoppable(exam)
+        lifted = publisher.lift(pair_id, by=_who(by), why=why, exam=chosen)
+        named = f"{lifted} of {chosen}" if chosen else lifted
+        print(f"The stop of {named} is lifted. Patients who ask for it are shown its text again.")
         _tell_reach(found)
 
 
@@ -370,14 +389,23 @@ def note(data: DataOption = None) -> None:
 def end(
     by: Annotated[list[str], typer.Option("--by", help="Two different people.", metavar="NAME")],
     why: WhyOption = "",
+    exam: StoppedExamOption = "",
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
-    """Open the chat again; that takes two people."""
+    """Open the chat again, as it was closed: for all exams, or for one; that takes two people."""
     with friendly_errors():
         publisher, found = _stopping(data, force=force)
-        publisher.open_again(*by, why=why)
-        print("The chat is open again.")
+        chosen = publisher.stoppable(exam)
+        publisher.open_again(*by, why=why, exam=chosen)
+        stops = Stops.of(publisher.releases.stops())
+        if chosen and stops.closed:
+            print(f"The chat of {chosen} is not closed by itself any more. It stays closed: that of all exams is.")
+        else:
+            still = [each for each, own in stops.exams.items() if own.closed]
+            print(f"The chat{f' of {chosen}' if chosen else ''} is open again.")
+            if still and not chosen:
+                print(f"That of {', '.join(still)} stays closed: it was closed by itself. Name it with `--exam`.")
         _tell_reach(found)
 
 
@@ -389,13 +417,15 @@ def list_stops(data: DataOption = None) -> None:
         tell_database(settings)
         acts, zone = make_releases(settings).stops(), local_zone(settings)
         for act in acts:
-            print(f"{in_zone(act.at, zone)}  {act.kind:8}  {act.pair_id or 'chat'}  {act.by}: {act.why}")
+            of_it = f" of {act.exam}" if act.exam else ""
+            print(f"{in_zone(act.at, zone)}  {act.kind:8}  {act.pair_id or 'chat'}{of_it}  {act.by}: {act.why}")
         now = Stops.of(acts)
-        withdrawn = ", ".join(
-            f"{each} (up to release {known.release}, and the same text in later ones)"
-            for each, known in now.withdrawn.items()
-        )
-        print(f"Now: the chat is {'closed' if now.closed else 'open'}; withdrawn: {withdrawn or 'nothing'}.")
+        for where, own in [("Now", now), *((f"Of {exam} alone", own) for exam, own in now.exams.items())]:
+            withdrawn = ", ".join(
+                f"{each} (up to release {known.release}, and the same text in later ones)"
+                for each, known in own.withdrawn.items()
+            )
+            print(f"{where}: the chat is {'closed' if own.closed else 'open'}; withdrawn: {withdrawn or 'nothing'}.")
         _tell_unnoted(settings)
 
 
@@ -407,7 +437,7 @@ def _tell_unnoted(settings: Settings) -> None:
         print(f"klartext: not compared with the audit log: {error}", file=sys.stderr)
         return
     if lacking:
-        named = ", ".join(dict.fromkeys(each.pair_id or "the chat" for each in lacking))
+        named = ", ".join(dict.fromkeys(each.about for each in lacking))
         print(f"klartext: the audit log lacks the stop of {named}: run `klartext stop note`.", file=sys.stderr)
 
 

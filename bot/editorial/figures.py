@@ -111,6 +111,16 @@ class QuizCount:
 class Figures(Protocol):
     """Counts of what is stored, from one moment to another (without it)."""
 
+    def of_exam(self, exam: str) -> Figures:
+        """Return the same of one exam alone: of questions, the one that they were asked of; of calls, that of the
+        conversation now.
+        """
+        ...
+
+    def exams(self, since: datetime, until: datetime) -> list[str]:
+        """Return the exams that questions were asked of, by name; those from before it was known under theirs."""
+        ...
+
     def by_day(self, span: Span) -> list[DayCount]:
         """Return how many questions of each kind there were, and how many answers of the time were flagged."""
         ...

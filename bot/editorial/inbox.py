@@ -50,6 +50,7 @@ class Item:
         decided: When.
         target: The pair that the decision is about.
         note: To staff; it goes with the item.
+        exam: That it was asked of, by its name; `-` before that was known.
     """
 
     id: int
@@ -68,6 +69,7 @@ class Item:
     decided: datetime | None = None
     target: str = ""
     note: str = ""
+    exam: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class Asked:
     language: str
     kind: Kind
     question: str
+    exam: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,8 @@ class Sorted:
 class Wanted:
     """Which items are looked for; what is empty does not narrow.
 
-    `ids` and `pairs` widen each other: items that a search finds, and those for which it finds the pair.
+    `ids` and `pairs` widen each other: items that a search finds, and those for which it finds the pair. `without`:
+    exams that are left out; what was asked before the exam was known stays.
     """
 
     kind: str = ""
@@ -117,6 +121,7 @@ class Wanted:
     cluster: int | None = None
     ids: frozenset[int] | None = None
     pairs: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _TIGRINYA = regex.compile(r"[\u1250-\u1258\u12a3\u12b8-\u12be]|እዩ|እየ")
 _ETHIOPIC = regex.compile(r"\p{Script=Ethiopic}")
 
 _NO_LETTERS = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
-_NO_PHRASE = regex.compile(r"[^\p{L}\p{M}\p{N}*~…]+")
+_NO_PHRASE = regex.compile(r"[^\p{L}\p{M}\p{N}*~…|]+")
 _SENTENCE_END = regex.compile(r"[.!?…;؟۔।。！？]+")
 _ACCENTS = regex.compile(r"[\u0300-\u036f\u064b-\u065f\u0670\u0640]")
 # Letters that keyboards lack, and the two ways to write some letters of Arabic script.
@@ -196,7 +196,8 @@ def _folded(text: str, *, outside: regex.Pattern[str] = _NO_LETTERS) -> str:
 def _phrase(written: str) -> str:
     """Return the pattern of a phrase over folded words."""
     folded = _folded(written, outside=_NO_PHRASE)  # nothing else is left that a pattern could take for a command
-    return folded.replace(" … ", rf"(?: \S+){{0,{GAP}}} ").replace("*", r"\S*").replace("~", " ?")
+    spelt = folded.replace(" … ", rf"(?: \S+){{0,{GAP}}} ").replace("*", r"\S*").replace("~", " ?")
+    return spelt.replace(" |", "$")
 
 
 def _any_of(phrases: Iterable[str]) -> str:

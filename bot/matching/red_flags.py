@@ -27,7 +27,7 @@ import regex
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.languages.files import cached, load, load_rows, read_bytes
-from bot.text import passages, sentences, words
+from bot.text import LONGEST, passages, sentences, words
 
 MAX_READINGS = 6
 LONGEST_WORD = 40  # letters; longer ones are no words
@@ -208,6 +208,9 @@ CONTEXTS = ("now", "past", "chronic", "checked", "denied", "general", "hearsay",
 EXCUSES = frozenset(CONTEXTS[1:7])
 # What one sentence says of those beside it.
 STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
+# Words that open a sentence: "Last time, in 2018, in Cardiff" is about all of it, however long it is. This counts for
+# reactions alone, which are told at length years later; who cannot breathe may have begun anywhere.
+OPENING, TOLD_LATER = 8, "allergy"
 REMEMBERED, MOST_REMEMBERED = 256, 1000  # texts, and characters of each
 BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
 RED_FLAGS = Path(__file__).parent / "red_flag_rules"
@@ -328,8 +331,15 @@ class RedFlags:
             return  # "Hilfe!! Ich finde den Eingang nicht": an idiom of several sentences, and nothing beside it
         if self.cries and len(text) <= MOST_REMEMBERED and self.cries.fullmatch(text.strip().lower()):
             yield Sign("acute", " ".join(words(text)), frozenset({"now"}))
+        long = [said for said in map(str.split, sentences(text)) if len(said) > LONGEST]
         for passage in passages(text):
-            if (sign := self._sign(passage, frozenset())) is not None:
+            sign = self._sign(passage, frozenset())
+            if sign is not None and sign.flag == TOLD_LATER and long:
+                begins = " ".join(passage.split()[:OPENING])
+                opened = next((said for said in long if begins in " ".join(said[OPENING:])), [])
+                since = self.around(" ".join(opened[:OPENING])) & {"past", "hearsay"}
+                sign = replace(sign, contexts=sign.contexts | since)
+            if sign is not None:
                 yield sign
             if (parts := sentences(passage))[1:] and (sign is None or not sign.firm):
                 # A question before a sign does not ask about it; but what is past or heard of stays so.

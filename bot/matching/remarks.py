@@ -80,6 +80,14 @@ _NO_FEAR = re.compile(
     r"\b(?:kein(?:e|erlei)?|null|gar keine) (?:\w+ )?angst\b|\bnicht (?:\w+ )?(?:aengstlich|nervoes)\b|"
     r"\bno fear\b|\b(?:not|never|isn t|aren t|wasn t) (?:\w+ )?(?:afraid|scared|frightened|nervous|anxious)\b"
 )
+# "My phone has died" has all the words of grief.
+_NO_GRIEF = re.compile(
+    r"\b(?:handy|akku|telefon|telephone|smartphone|natel|batterie|tablet|laptop|computer|pc|drucker|auto|wlan|internet|navi|"
+    r"phone|mobile|battery|printer|car|wifi|satnav|portable|ordi\w*|batterie|voiture)(?: \w+){0,3} "
+    r"(?:gestorben|verstorben|tot|stirbt|hin|leer|weg|verloren|died|dead|dying|lost|gone|morte?|decede\w*|perdu)\b|"
+    r"\b(?:lost|verloren|verlegt|mislaid|perdu) (?:\w+ ){0,2}(?:phone|letter|form|keys?|handy|brief|zettel|schluessel|"
+    r"telephone|lettre|formulaire|convocation)\b"
+)
 MOST_CALMED = 200  # characters
 # Of a remark, of complaints about breast or exam, and of any: who lies awake for hours has no emergency.
 CERTAIN, OF_THE_EXAM, LIKELY_COMPLAINT = 0.95, 0.05, 0.9
@@ -177,6 +185,8 @@ def hear_remarks(head: Head | None, vectors: Floats, texts: Sequence[str]) -> li
     found = head.probabilities(vectors, texts)[:, :-1]
     denied = [_NO_FEAR.search(fold(text)) is not None for text in texts]
     found[denied, REMARKS.index("fear")] = 0
+    of_things = [_NO_GRIEF.search(fold(text)) is not None for text in texts]
+    found[of_things, REMARKS.index("sadness")] = 0
     best = found.argmax(axis=1)
     likely = found[np.arange(len(texts)), best]
     learned = [

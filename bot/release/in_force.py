@@ -84,7 +84,8 @@ class InForce:
 
     def stopped(self, language: str) -> frozenset[str]:
         """Return the pairs that are withdrawn from it."""
-        return self.stops().pairs(self.release.number, self.release.made, self._content, language)
+        stops = self.stops().in_exam(self._content["exam"])
+        return stops.pairs(self.release.number, self.release.made, self._content, language)
 
     def withheld(self, language: str) -> frozenset[str]:
         """Return the pairs that may not be shown just now: withdrawn, or their approval has expired."""
@@ -121,7 +122,7 @@ class InForce:
         expired = tuple(part for part in parts if any(self._has_expired(each) for each in self._names(part)))
         closed: ClosedBecause = "sentences_expired" if "sentences" in expired else ""
         pairs = [what for what in self._until if what.startswith("pair ") and self._has_expired(what)]
-        stops, missed = self.stops(), tuple(each.removeprefix("pair ") for each in pairs)
+        stops, missed = self.stops().in_exam(self._content["exam"]), tuple(each.removeprefix("pair ") for each in pairs)
         return ChatState("stopped" if stops.closed else closed, expired, missed, stops.lost)
 
     def _names(self, part: Whole) -> list[str]:

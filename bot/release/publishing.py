@@ -31,7 +31,7 @@ from bot.release.release import (
     require_servable,
     unpack,
 )
-from bot.release.restored import ACTIVATE, ENDED, GIVEN_UP, LIFT, ROLLBACK, STOP_END, action_of
+from bot.release.restored import ACTIVATE, ENDED, GIVEN_UP, ROLLBACK, action_of
 from bot.release.stops import Stop, Stops, Withdrawn
 
 LOOK_S = 0.5  # between looks at whether all processes are ready
@@ -223,7 +223,8 @@ class Publisher:
 
     def standstill(self, release: Release) -> Standstill:
         """Return what a release does to the stops, compared with the one in force; number 0: it is made now."""
-        stops, number = Stops.of(self.releases.stops()), self.releases.of_exam(release.exam).in_force()
+        stops = Stops.of(self.releases.stops()).in_exam(release.exam)
+        number = self.releases.of_exam(release.exam).in_force()
         before = self.existing(number) if number is not None else None
         held, ended = list[tuple[str, str, Withdrawn]](), list[tuple[str, str, Withdrawn]]()
         content = release.content
@@ -238,13 +239,33 @@ class Publisher:
             ended += [(each, language, stops.withdrawn[each]) for each in pairs if each in was - now]
         return Standstill(tuple(held), tuple(ended))
 
-    def shown_pair(self, typed: str) -> str:
-        """Return the id of a pair that some release shows, in whatever case it was typed.
+    def stoppable(self, typed: str) -> str:
+        """Return the exam that a stop is for, in whatever case it was typed; empty: all of them.
+
+        Raises:
+            BadData: No release of such an exam was ever in force: a stop for it would stop nothing.
+        """
+        if not typed:
+            return ""
+        known = self.releases.exams()
+        found = as_typed(typed, known)
+        if found is None:
+            raise BadData(
+                f"No release of an exam {typed!r} was ever in force, so nothing of it can be stopped. There are: "
+                f"{', '.join(known) or 'none'}. Name one of these, or leave `--exam` out: the stop holds for all then.",
+                code="no-such-exam",
+                values={"exam": typed, "known": ", ".join(known)},
+            )
+        return found
+
+    def shown_pair(self, typed: str, exam: str = "") -> str:
+        """Return the id of a pair that some release shows, in whatever case it was typed; `exam`: of this one.
 
         Raises:
             BadData: There is none; the nearest are named.
         """
-        known = {each for one in self.releases.all() for pairs in one.content["shown"].values() for each in pairs}
+        releases = self.releases.of_exam(exam).all() if exam else self.releases.all()
+        known = {each for one in releases for pairs in one.content["shown"].values() for each in pairs}
         found = as_typed(typed, known)
         if found is None:
             raise BadData(
@@ -254,28 +275,32 @@ class Publisher:
             )
         return found
 
-    def withdraw(self, pair_id: str, *, by: str, why: str) -> None:
-        """Withdraw a pair at once, in all languages, releases and processes.
+    def withdraw(self, pair_id: str, *, by: str, why: str, exam: str = "") -> None:
+        """Withdraw a pair at once, in all languages, releases and processes; `exam`: in this one only.
 
         Later releases show it again with a new text only, or once somebody lifts the stop.
 
         Raises:
-            BadData: No release shows it.
+            BadData: No release shows it, or there is no such exam.
             Unreachable: Nothing is stopped, the database takes nothing.
             StopNotNoted: It is stopped, and the audit log lacks it.
         """
-        pair_id = self.shown_pair(pair_id)
-        self._stop(Stop(self.now(), by, "withdraw", pair_id, why=why), f"{pair_id} is withdrawn")
+        exam = self.stoppable(exam)
+        pair_id = self.shown_pair(pair_id, exam)
+        stop = Stop(self.now(), by, "withdraw", pair_id, why=why, exam=exam)
+        self._stop(stop, f"{stop.about} is withdrawn")
 
-    def lift(self, typed: str, *, by: str, why: str) -> str:
+    def lift(self, typed: str, *, by: str, why: str, exam: str = "") -> str:
         """Show a withdrawn pair again, in all releases with an approved text of it; somebody has to say why.
 
-        Return its id, in whatever case it was typed.
+        What was withdrawn in one exam is lifted by naming it. Return the pair's id, in whatever case it was typed.
         """
-        withdrawn = Stops.of(self.releases.stops()).withdrawn
-        pair_id = as_typed(typed, withdrawn)
+        stops = Stops.of(self.releases.stops())
+        own = stops.exams.get(exam, Stops()) if exam else stops
+        pair_id = as_typed(typed, own.withdrawn)
         if pair_id is None:
-            some = ", ".join(sorted(withdrawn)) or "none"
+            alone = [f"{each} with `--exam {name}`" for name, its in stops.exams.items() for each in its.withdrawn]
+            some = ", ".join([*sorted(stops.withdrawn), *alone]) or "none"
             raise BadData(
                 f"{typed!r} is not withdrawn ({some}). See `klartext stop list`.",
                 code="not-withdrawn",
@@ -283,17 +308,22 @@ class Publisher:
             )
         if not why.strip():
             raise BadData("`--why` is empty. Say why the text that was withdrawn may be shown again.", code="no-reason")
-        self.note(f"{LIFT}{pair_id}", by, {}, why=why)  # first: nothing comes back to patients that nobody noted
-        self.releases.stop(Stop(self.now(), by, "lift", pair_id, why=why))
+        lifted = Stop(self.now(), by, "lift", pair_id, why=why, exam=exam)
+        self.note(action_of(lifted), by, {}, why=why)  # first: nothing comes back to patients that nobody noted
+        self.releases.stop(lifted)
         return pair_id
 
-    def close(self, *, by: str, why: str) -> None:
+    def close(self, *, by: str, why: str, exam: str = "") -> None:
         """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call.
 
+        `exam`: in conversations about this one only.
+
         Raises:
+            BadData: There is no such exam.
             Unreachable, StopNotNoted: As for `withdraw`.
         """
-        self._stop(Stop(self.now(), by, "close", why=why), "the chat is closed")
+        stop = Stop(self.now(), by, "close", why=why, exam=self.stoppable(exam))
+        self._stop(stop, f"{stop.about} is closed")
 
     def note_stop(self, done: Stop) -> None:
         """Note a stop that the audit log lacks."""
@@ -320,18 +350,23 @@ class Publisher:
                 values={"told": str(error)},
             ) from error
 
-    def open_again(self, *names: str, why: str) -> None:
-        """Open the chat again; that takes two people."""
+    def open_again(self, *names: str, why: str, exam: str = "") -> None:
+        """Open the chat again, as it was closed: for all exams, or for one; that takes two people."""
         different = {person_key(name): name.strip() for name in names if name.strip()}
         if len(different) < 2:
             raise UserFixable(
                 f"`--by` names {len(different)} person, and opening takes two. Give `--by` twice.", code="one-person"
             )
-        if not Stops.of(self.releases.stops()).closed:
-            raise BadData("The chat is open. See `klartext stop list`.", code="chat-open")
+        stops = Stops.of(self.releases.stops())
+        if not (stops.exams.get(exam, Stops()) if exam else stops).closed:
+            alone = [name for name, own in stops.exams.items() if own.closed]
+            named = f" It is closed for one exam only: name it, `--exam {alone[0]}`." if alone and not exam else ""
+            of_it = f" of {exam} alone is not closed" if exam else " is open"
+            raise BadData(f"The chat{of_it}.{named} See `klartext stop list`.", code="chat-open")
         both = ", ".join(different.values())
-        self.note(STOP_END, both, {}, why=why)
-        self.releases.stop(Stop(self.now(), both, "open", why=why))
+        opened = Stop(self.now(), both, "open", why=why, exam=exam)
+        self.note(action_of(opened), both, {}, why=why)
+        self.releases.stop(opened)
 
     def existing(self, number: int) -> Release:
         """Return a release; raise BadData when there is none of that number."""

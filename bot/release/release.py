@@ -173,7 +173,7 @@ def make_manifest(
     shown: dict[str, list[str]] = {}
     left_out: dict[str, dict[str, str]] = {}
     stopped: dict[str, dict[str, str]] = {}
-    withdrawn = Stops.of(stops).withdrawn
+    withdrawn = Stops.of(stops).in_exam(contents.exam).withdrawn
     for language, catalog in contents.catalogs.items():
         shown[language], left_out[language], stopped[language] = [], {}, {}
         for pair in catalog.pairs:

@@ -13,8 +13,8 @@ from datetime import datetime
 from bot.release.release import Switch
 from bot.release.stops import Stop, StopKind
 
-STOP_PAIR = "stop-pair "  # followed by the pair's id
-LIFT = "stop-lift "  # followed by the pair's id
+# Followed by the pair's id; all stops by the exam, too, where they are for one alone.
+STOP_PAIR, LIFT = "stop-pair ", "stop-lift "
 ENDED = "stop-ended "  # by a release with a new text; followed by the pair's id
 STOP_CHAT, STOP_END = "stop-chat", "stop-end"
 ACTIVATE, ROLLBACK, GIVEN_UP = "release-activate", "release-rollback", "release-given-up"
@@ -70,26 +70,35 @@ def taken_back(noted: Sequence[Noted], acts: Sequence[Stop], switches: Sequence[
     """
     again = list[Stop]()
     for number, each in enumerate(noted):
-        pair_id = each.action.removeprefix(STOP_PAIR)
-        if pair_id == each.action or any(act.pair_id == pair_id and act.at >= each.at for act in acts):
+        about = each.action.removeprefix(STOP_PAIR)
+        pair_id, _, exam = about.partition(" ")
+        later = (act for act in acts if act.at >= each.at)
+        if about == each.action or any((act.pair_id, act.exam) == (pair_id, exam) for act in later):
             continue
-        if not any(later.action == f"{LIFT}{pair_id}" for later in noted[number:]):
-            again.append(_again(each, "withdraw", pair_id))
-    opened, of_chat = None, [each for each in noted if each.action in (STOP_CHAT, STOP_END)]
-    in_database = [act for act in acts if act.kind != "withdraw"]
-    if of_chat and (not in_database or in_database[-1].at < of_chat[-1].at):
-        last, closed = of_chat[-1], bool(in_database) and in_database[-1].kind == "close"
-        if last.action == STOP_CHAT and not closed:
-            again.append(_again(last, "close"))
-        elif last.action == STOP_END and closed:
+        if not any(later.action == f"{LIFT}{about}" for later in noted[number:]):
+            again.append(_again(each, "withdraw", pair_id, exam))
+    opened, last_of_chat = None, dict[str, tuple[Noted, str]]()
+    for each in noted:
+        what, _, exam = each.action.partition(" ")
+        if what in (STOP_CHAT, STOP_END):
+            last_of_chat[exam] = each, what
+    for exam, (last, what) in last_of_chat.items():
+        in_database = [act for act in acts if act.kind in ("close", "open") and act.exam == exam]
+        if in_database and in_database[-1].at >= last.at:
+            continue
+        closed = bool(in_database) and in_database[-1].kind == "close"
+        if what == STOP_CHAT and not closed:
+            again.append(_again(last, "close", exam=exam))
+        elif what == STOP_END and closed:
             opened = last
     unnoted = tuple(act for act in acts if act.kind in ("withdraw", "close") and not _is_noted(act, noted))
     return TakenBack(tuple(again), opened, _other_in_force(noted, switches), unnoted)
 
 
 def action_of(stop: Stop) -> str:
-    """Return what the audit log calls a stop."""
-    return f"{STOP_PAIR}{stop.pair_id}" if stop.kind == "withdraw" else STOP_CHAT
+    """Return what the audit log calls a stop, or the end of one."""
+    called = {"withdraw": STOP_PAIR, "lift": LIFT, "close": STOP_CHAT, "open": STOP_END}[stop.kind]
+    return f"{called}{stop.pair_id}{f' {stop.exam}' if stop.exam else ''}"
 
 
 def _is_noted(act: Stop, noted: Sequence[Noted]) -> bool:
@@ -99,10 +108,10 @@ def _is_noted(act: Stop, noted: Sequence[Noted]) -> bool:
     )
 
 
-def _again(each: Noted, kind: StopKind, pair_id: str = "") -> Stop:
+def _again(each: Noted, kind: StopKind, pair_id: str = "", exam: str = "") -> Stop:
     again = "done again: the database had lost it"
     why = f"{each.why} ({again})" if each.why else again
-    return Stop(each.at, each.by, kind, pair_id, why=why, texts=each.texts)
+    return Stop(each.at, each.by, kind, pair_id, why=why, texts=each.texts, exam=exam)
 
 
 def _other_in_force(noted: Sequence[Noted], switches: Sequence[Switch]) -> Noted | None:

@@ -52,6 +52,7 @@ class Call:
         unanswered: How many messages the patient has written, since somebody took the call, that nobody has answered.
         patient_left: Whether the patient has ended the conversation, and reads nothing any more.
         again: Whether somebody has seen to it before, and it waits once more.
+        exam: That the conversation is about; empty while that is not known.
     """
 
     conversation: str
@@ -68,6 +69,12 @@ class Call:
     unanswered: int = 0
     patient_left: bool = False
     again: bool = False
+    exam: str = ""
+
+    @property
+    def is_pressing_emergency(self) -> bool:
+        """Whether an emergency waits for somebody, or for what was done about it to be said."""
+        return self.pressing == "urgent" or self.is_unresolved
 
     @property
     def at_once(self) -> bool:

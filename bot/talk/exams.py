@@ -112,13 +112,22 @@ def title(assistant: Assistant, language: str) -> str:
     """Return what an exam is called on a button; where nobody has written that, it is the catalog's name."""
     exam = assistant.wording.exam
     own = exam.phrases.get(language, {}).get("exam", "") if exam is not None else ""
-    name = exam_of(assistant)
-    return own or (name.upper() if len(name) < MOST_CAPITALS else name.replace("_", " ").replace("-", " ").capitalize())
+    return own or plain_title(exam_of(assistant))
+
+
+def plain_title(name: str) -> str:
+    """Return what an exam is called of which only the catalog's name is known."""
+    return name.upper() if len(name) < MOST_CAPITALS else name.replace("_", " ").replace("-", " ").capitalize()
 
 
 def is_undecided(catalog: str) -> bool:
     """Say whether a turn that is kept as answered from a catalog was taken before the exam was known."""
-    return catalog.partition("@")[0] == NO_EXAM
+    return exam_in(catalog) == NO_EXAM
+
+
+def exam_in(catalog: str) -> str:
+    """Return the exam of a turn that is kept as answered from a catalog, `name@version`."""
+    return catalog.partition("@")[0]
 
 
 class Undecided(Assistant):

@@ -193,12 +193,13 @@ class Editions:
         """Log what was stopped, or opened again, since somebody looked last: who did it, and why; and what is gone."""
         for act in () if first else seen.new:
             fields = {"kind": act.kind, "pair": act.pair_id, "by": act.by, "why": act.why}
+            fields |= {"exam": act.exam} if act.exam else {}
             log.warning("emergency stop", extra={"fields": fields})
         if seen.lost:
             log.error(
                 "acts of the emergency stop are gone from the database: %s. This process goes by them until it ends: "
                 "run `klartext records after-restore`, which puts back what the audit log knows; find out who it was",
-                ", ".join(f"{act.kind} {act.pair_id or 'the chat'}" for act in seen.lost),
+                ", ".join(f"{act.kind} {act.about}" for act in seen.lost),
                 extra={"fields": {"lost": [f"{act.kind} {act.pair_id}".strip() for act in seen.lost]}},
             )
 

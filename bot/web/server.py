@@ -8,7 +8,7 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -189,7 +189,7 @@ def _keep_stops(settings: Settings) -> None:
 
 
 def _named_stops(stops: Sequence[Stop]) -> str:
-    return ", ".join(dict.fromkeys(stop.pair_id or "the chat" for stop in stops))
+    return ", ".join(dict.fromkeys(stop.about for stop in stops))
 
 
 def _settings(serving: Serving) -> Settings:
@@ -249,16 +249,19 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         chat=lambda: served.state,
         release=lambda: served.in_force,
         names_verified=lambda: served.names_verified,
-        console=_console(serving, settings, records, trained, partial(_answers, reception)) if serving.staff else None,
+        console=_console(serving, settings, records, trained, lambda: reception.served, partial(_answers, reception))
+        if serving.staff
+        else None,
     )
     return service, background
 
 
-def _console(
+def _console(  # noqa: PLR0913 - what a console is made of
     serving: Serving,
     settings: Settings,
     records: Records,
     assistant: Callable[[], Assistant | None],
+    exams: Callable[[], Mapping[str, Assistant | None]],
     answers: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> Console:
     from bot.web.staff.opening import open_console  # what hashes passwords is loaded where staff log in
@@ -272,6 +275,7 @@ def _console(
         questionnaire=serving.questionnaire,
         sample=serving.sample,
         answers=answers,
+        exams=exams,
     )
 
 
@@ -371,7 +375,12 @@ def run_console(serving: Serving) -> None:
     _share_memory()
     settings = _settings(serving)
     metrics, records = Metrics(shared_in=None), make_records(settings)
-    console = _console(serving, settings, records, AssistantAside(serving.catalog, settings))
+    releases = make_releases(settings)
+
+    def exams() -> Mapping[str, Assistant | None]:
+        return dict.fromkeys(releases.exams())
+
+    console = _console(serving, settings, records, AssistantAside(serving.catalog, settings), exams)
     listening = _listen(serving.host, serving.port)
     print(f"The console listens on {_shown(listening)}{CONSOLE}", flush=True)
     console.start()

@@ -120,14 +120,16 @@ class StaffApi:
         self._guesses = RateLimit(GUESSES_PER_MINUTE, clock_s=time.monotonic)
 
     def inbox(self, exam: Annotated[str | None, Query(pattern=EXAM)] = None) -> InboxView:
-        """Return who waits, who is seen to, and by whom; no text. `exam`: about one exam only, of several."""
-        calls = [_call_view(call, self._exam(call)) for call in self._calls.open()]
-        return InboxView(at=self._reception.now(), calls=[each for each in calls if exam in (None, each.exam)])
+        """Return who waits, who is seen to, and by whom; no text.
 
-    def _exam(self, call: Call) -> str | None:
-        """Return what a call is about, where there are several exams and the patient has said it."""
-        opened = self._reception.records.conversation(call.conversation) if self._reception.several else None
-        return opened.exam if opened is not None else None
+        `exam`: leave out who waits about another exam of the service; who has not said which one is in every list.
+        """
+        served = self._reception.several
+        # What another exam is about that is not served any more would else be in no list.
+        others = set(served) - {exam} if exam is not None else set()
+        calls = [call for call in self._calls.open() if call.exam not in others]
+        views = [_call_view(call, (call.exam or None) if served else None) for call in calls]
+        return InboxView(at=self._reception.now(), calls=views)
 
     def live(self, conversation_id: CalledId, after: Annotated[str, Query(pattern=CURSOR)] = "0.0") -> LiveView:
         """Return a conversation that waits for a person, or what has come since `after`. Others are closed to staff."""

@@ -270,6 +270,10 @@ class ReportSources:
     ] = None
     catalog: options.RunCatalog = None
     data: options.Data = None
+    exam: Annotated[
+        str,
+        typer.Option("--exam", help="With `--history`: runs about one exam, by its catalog's name.", metavar="NAME"),
+    ] = ""
 
 
 def report_(
@@ -291,10 +295,13 @@ def report_(
     with friendly_errors():
         if (run is None) == (history is None):
             raise BadData("Give the folder of a run, or `--history DIR` for all runs below a folder.")
+        if known.exam and history is None:
+            raise BadData("`--exam` chooses among many runs. Give it with `--history DIR`.")
         now = datetime.now().astimezone()
         if run is None or history is not None:
             page = files.out or Path(history or ".") / "history.html"
-            text = render_history(Path(history or "."), language=known.lang or "en", made=now, config=known.config)
+            below, spoken = Path(history or "."), known.lang or "en"
+            text = render_history(below, language=spoken, made=now, config=known.config, exam=known.exam)
             with writing(page, "Choose another place with `--out`."):
                 page.write_text(text, encoding="utf-8")
             print(page)

@@ -205,7 +205,8 @@ def _additions(queue: Queue, kind: str, catalog: Catalog) -> list[Addition]:
         text = each.text
         pair = "" if kind == "unanswered" and not each.moved else each.pair
         also = tuple(id_ for id_ in text.answered_by if id_ != pair) if pair else ()
-        found.append(Addition(pair, text.text, text.voice, text.facet, text.stratum, text.patient, also))
+        addition = Addition(pair, text.text, text.voice, text.facet, text.stratum, text.patient, also)
+        found.append(replace(addition, kind=text.kind, source=text.source))
     return found
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bot import BadData, Catalog, Settings, data_folder, friendly_errors, load_catalog, locate, make_encoder
-from bot.catalog.exam import load_exam
+from bot.catalog.exam import Exam, load_exam
 from harness.commands import options
 from harness.commands.authoring import carry_on
 from harness.console import counted, money, plain_console, plain_table, print_json, progress_bar
@@ -21,10 +22,10 @@ from harness.llm.batch_files import read_answers
 from harness.llm.work_folder import WorkFolder
 
 if TYPE_CHECKING:
-    from harness.authoring.variants.asking import Kind
-    from harness.authoring.variants.making import Drafting, Made
-    from harness.authoring.variants.queue import Queue
-    from harness.authoring.variants.sifting import PersonalIn
+    from harness.authoring.variants.asking import Kind, Prompting
+    from harness.authoring.variants.making import Borrowing, Drafting, Made
+    from harness.authoring.variants.sifting import PersonalIn, Sieve
+    from harness.authoring.working import Work
 
 LANGUAGES_WITH_NAMES = ("de", "en")  # of which there are lists of names
 PERSONAL = frozenset({"email", "web", "phone", "number"})  # kinds of `bot.curation.patterns`
@@ -49,7 +50,9 @@ class DraftSource:
         str | None,
         typer.Option("--pairs", help="Ids of pairs, with commas, or a file. Default: all.", metavar="IDS|LIST"),
     ] = None
-    per_pair: Annotated[int, typer.Option("--per-pair", min=1, max=40, help="Texts that one prompt asks for.")] = 15
+    per_pair: Annotated[
+        int, typer.Option("--per-pair", min=1, max=40, help="Texts that one prompt asks for, or that a pair borrows.")
+    ] = 15
     vignette: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,6 +112,62 @@ class DraftSource:
 
 
 @dataclass(frozen=True, slots=True)
+class VariantSource(DraftSource):
+    """The same for variants, which may be another catalog's."""
+
+    borrow_from: Annotated[
+        str | None,
+        typer.Option(
+            "--borrow-from", help="Take variants of another exam's catalog instead, where they fit.", metavar="PATH"
+        ),
+    ] = None
+    same: Annotated[
+        list[str] | None,
+        typer.Option("--same", help="A pair, and the other catalog's that is like it; repeatable.", metavar="ID=ID"),
+    ] = None
+
+    def borrowing(self, kind: Kind, catalog: Catalog) -> Borrowing:
+        """Return what there is to borrow; raise BadData where nothing can be, or an option has no meaning here."""
+        from harness.authoring.variants.asking import Prompting, load_texts
+        from harness.authoring.variants.borrowing import Naming, Spoken, borrow, load_name_words, special_words
+        from harness.authoring.variants.making import Borrowing
+
+        if kind != "variants":
+            raise BadData(f"`--borrow-from` takes variants; this makes {kind}. Leave it out.")
+        if self.voices or self.voices_file or self.vignette:
+            raise BadData("What is borrowed is written: `--voices` and `--vignette` say who writes. Leave them out.")
+        other = load_catalog(locate(self.borrow_from or ""), self.lang)
+        if other.name == catalog.name:
+            raise BadData(f"{catalog.ref} cannot borrow from itself. Name another exam with `--borrow-from`.")
+        names = load_name_words(self.lang)
+        matching = self._matching(catalog, other)
+        own, theirs = (Spoken.of(each, load_exam(each.path.parent) or Exam(), names) for each in (catalog, other))
+        special = special_words(catalog, other, frozenset(matching.values()))
+        borrowed = borrow(catalog, other, matching, Naming(names, own, theirs, special))
+        texts = load_texts(self.lang)
+        prompting = Prompting(texts, catalog, kind, self.exam or spoken_of(catalog, texts.about), {}, self.per_pair)
+        return Borrowing(prompting, matching, borrowed)
+
+    def _matching(self, catalog: Catalog, other: Catalog) -> dict[str, str]:
+        """Return the pair of the other catalog that is asked the same, by the pair of this one."""
+        named = {}
+        for each in self.same or ():
+            own, equals, theirs = (part.strip() for part in each.partition("="))
+            if not equals:
+                raise BadData(
+                    f"`--same {each}` names no two pairs. Write ID=ID: first this catalog's, then the other's."
+                )
+            named[catalog.pair(own).id] = other.pair(theirs).id
+        pairs = [catalog.pair(id_) for id_ in options.read_list(self.pairs)] if self.pairs else catalog.pairs
+        found = {pair.id: named.get(pair.id, pair.id) for pair in pairs}
+        if not (matching := {own: theirs for own, theirs in found.items() if theirs in other.by_id}):
+            raise BadData(
+                f"None of these pairs has the id of one of {other.ref}. Say which are asked the same: `--same ID=ID`."
+            )
+        return matching
+
+
+@dataclass(frozen=True, slots=True)
 class DraftWork:
     """What is made, and where the work lies."""
 
@@ -153,9 +212,12 @@ def spoken_of(catalog: Catalog, unnamed: str) -> str:
     return said or Template(unnamed).safe_substitute(name=catalog.name)
 
 
-def variants(source: DraftSource, work: DraftWork, asking: options.ModelOptions, json_: options.Json = False) -> None:
+def variants(source: VariantSource, work: DraftWork, asking: options.ModelOptions, json_: options.Json = False) -> None:
     """Have a model write how patients ask, in many voices; other calls check blind; a curator decides."""
-    _draft(source, work, asking, json_=json_)
+    if source.borrow_from is None and not source.same:
+        _draft(source, work, asking, json_=json_)
+    else:
+        _borrow(source, work, asking, json_=json_)
 
 
 def near_misses(
@@ -171,12 +233,6 @@ def near_misses(
 
 
 def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *, json_: bool) -> None:
-    from harness.authoring.variants.queue import Queue, write_queue
-    from harness.authoring.variants.sifting import Sieve
-    from harness.authoring.variants.taken import taken_of, texts_to_keep_out
-    from harness.authoring.workshop import NOTE, Workshop
-    from harness.commands.making import detector_of
-
     with friendly_errors():
         catalog = source.content()
         if work.enough:
@@ -190,33 +246,85 @@ def _draft(source: DraftSource, work: DraftWork, asking: options.ModelOptions, *
         if work.plan:
             _show_plan(drafting, asking, json_=json_)
             return
-        if work.out is None:
-            raise BadData("Say where the work shall lie: `--out FOLDER`; or see what it takes with `--plan`.")
-        kept_out = {name: texts_to_keep_out(name) for name in work.keep_out or ()}
-        for name, texts in kept_out.items() if not json_ else ():
-            print(f"Kept out: {counted(len(texts), 'text')} of {name}.")
-        identity = drafting.identity(source.encoder)
-        folder = WorkFolder.claim(work.out, identity, note=NOTE)
-        sieve = Sieve(
-            language=source.lang,
-            detector=detector_of(catalog.path.parent),
-            mixing=frozenset(voice.id for voice in drafting.voices if voice.mixed_with),
-            personal_in=_personal_in(source.lang),
-            examples=drafting.prompting.texts.examples,
-            taken=taken_of(folder.path, catalog, kept_out),
-        )
+        folder = _folder_of(work, identity := drafting.identity(source.encoder))
+        mixing = [voice.id for voice in drafting.voices if voice.mixed_with]
+        sieve = _sieve_of(folder, work, drafting.prompting, mixing, json_=json_)
         if asking.allow_short and not asking.live:
             drafting = drafting.without_unanswered({**folder.answers(), **read_answers(asking.answers or [])})
             if not drafting.drafts():
                 raise BadData(f"Nothing is drafted in {work.out} yet: there is nothing to go on with.")
-        made = carry_on(Workshop.open(work.out, identity, lambda: drafting.all(sieve)), asking).result
-        if made is None:
-            raise ValueError("a work that waits for nothing has a result")
-        write_queue(work.out, made.queued)
+        made = _finished(folder, identity, lambda: drafting.all(sieve), asking)
         skipped = len(drafting.skipped)
         if skipped and not json_:
             print(f"Done without {counted(skipped, 'prompt')} that nobody answered.")
-        _show_made(made, Queue.of(work.out), catalog, json_=json_)
+        _show_made(made, folder.path, catalog, json_=json_)
+
+
+def _borrow(source: VariantSource, work: DraftWork, asking: options.ModelOptions, *, json_: bool) -> None:
+    """Take variants of another catalog, and have them sifted and checked as drafts are."""
+    from harness.authoring.variants.voices import load_voices, voices_file
+
+    with friendly_errors():
+        if source.borrow_from is None:
+            raise BadData("`--same` says which pairs are asked the same in another catalog. Name it: `--borrow-from`.")
+        if work.enough or work.curve:
+            raise BadData("`--enough` and `--curve` measure what a catalog has. Leave `--borrow-from` out.")
+        catalog = source.content()
+        borrowing = source.borrowing(work.kind, catalog)
+        if work.plan or not json_:
+            _show_borrowed(borrowing, source, catalog, json_=json_)
+        if work.plan:
+            return
+        folder = _folder_of(work, identity := borrowing.identity())
+        known = load_voices(source.lang, "variants") if voices_file(source.lang).is_file() else ()
+        mixing = [voice.id for voice in known if voice.mixed_with]
+        sieve = _sieve_of(folder, work, borrowing.prompting, mixing, json_=json_)
+        made = _finished(folder, identity, lambda: borrowing.all(sieve), asking)
+        _show_made(made, folder.path, catalog, json_=json_)
+
+
+def _folder_of(work: DraftWork, identity: Mapping[str, str]) -> WorkFolder:
+    from harness.authoring.workshop import NOTE
+
+    if work.out is None:
+        raise BadData("Say where the work shall lie: `--out FOLDER`; or see what it takes with `--plan`.")
+    return WorkFolder.claim(work.out, identity, note=NOTE)
+
+
+def _sieve_of(
+    folder: WorkFolder, work: DraftWork, prompting: Prompting, mixing: Collection[str], *, json_: bool
+) -> Sieve:
+    """Return what rejects texts of a work; how much is kept out is said."""
+    from harness.authoring.variants.sifting import Sieve
+    from harness.authoring.variants.taken import taken_of, texts_to_keep_out
+    from harness.commands.making import detector_of
+
+    catalog = prompting.catalog
+    kept_out = {name: texts_to_keep_out(name) for name in work.keep_out or ()}
+    for name, texts in kept_out.items() if not json_ else ():
+        print(f"Kept out: {counted(len(texts), 'text')} of {name}.")
+    return Sieve(
+        language=catalog.language,
+        detector=detector_of(catalog.path.parent),
+        mixing=frozenset(mixing),
+        personal_in=_personal_in(catalog.language),
+        examples=prompting.texts.examples,
+        taken=taken_of(folder.path, catalog, kept_out),
+    )
+
+
+def _finished(
+    folder: WorkFolder, identity: Mapping[str, str], begin: Callable[[], Work[Made]], asking: options.ModelOptions
+) -> Made:
+    """Go on with a work to its end, and write what a curator decides on."""
+    from harness.authoring.variants.queue import write_queue
+    from harness.authoring.workshop import Workshop
+
+    made = carry_on(Workshop.open(folder.path, identity, begin), asking).result
+    if made is None:
+        raise ValueError("a work that waits for nothing has a result")
+    write_queue(folder.path, made.queued)
+    return made
 
 
 def _personal_in(language: str) -> PersonalIn:
@@ -239,18 +347,52 @@ def _personal_in(language: str) -> PersonalIn:
     return personal_in
 
 
-def _show_made(made: Made, queue: Queue, catalog: Catalog, *, json_: bool) -> None:
-    from harness.authoring.variants.queue import MEANING
-    from harness.authoring.variants.sifting import counted_reasons
+def _show_borrowed(borrowing: Borrowing, source: DraftSource, catalog: Catalog, *, json_: bool) -> None:
+    """Show what can be borrowed, and what is left out and why."""
+    from harness.authoring.variants.borrowing import WHY
+    from harness.authoring.variants.plan import BATCH
 
-    verdicts, reasons = Counter(text.verdict for text in queue.texts), counted_reasons(made.dropped)
+    found, matching, most = borrowing.borrowed, borrowing.matching, borrowing.prompting.count
+    a_pair = Counter(draft.pair for draft in found.drafts)
+    checks = ceil(sum(min(most, number) for number in a_pair.values()) / BATCH)
     if json_:
-        print_json({"drafted": made.drafted, "dropped": reasons, "check": verdicts, "queue": queue.counts()})
+        numbers = {"variants": found.looked_at, "borrowed": len(found.drafts), "renamed": found.renamed}
+        print_json({**numbers, "left_out": found.left_out, "pairs": matching, "checks": checks})
         return
     console = plain_console(soft_wrap=True)
-    console.print(f"{counted(made.drafted, 'text')} drafted, {counted(len(made.dropped), 'text')} rejected:")
+    console.print(
+        f"{counted(len(matching), 'pair')} of {found.source}: {len(found.drafts)} of {found.looked_at} variants can be "
+        f"borrowed, {found.renamed} of them with a name replaced; at most {most} a pair, and "
+        f"{counted(checks, 'blind check')}. Left out:"
+    )
+    for why, number in found.left_out.items():
+        console.print(f"  {number} {WHY[why]}")
+    if not source.pairs and (without := [pair.id for pair in catalog.pairs if pair.id not in matching]):
+        console.print(f"No pair there has the id of {', '.join(without)}; `--same ID=ID` says which is asked the same.")
+    if poor := sum(len(pair.variants) < most for pair in catalog.pairs if pair.id not in matching):
+        # Measured: docs/content.md, "Borrow what every exam is asked".
+        console.print(
+            f"Pairs that borrow none and have fewer than {most}: {poor}. They lose: have theirs written, too."
+        )
+
+
+def _show_made(made: Made, folder: Path, catalog: Catalog, *, json_: bool) -> None:
+    from harness.authoring.variants.queue import MEANING, Queue
+    from harness.authoring.variants.sifting import counted_reasons
+
+    queue = Queue.of(folder)
+    verdicts, reasons = Counter(text.verdict for text in queue.texts), counted_reasons(made.dropped)
+    if json_:
+        beyond = {"beyond": made.beyond} if made.beyond else {}
+        print_json({"drafted": made.drafted, "dropped": reasons, **beyond, "check": verdicts, "queue": queue.counts()})
+        return
+    console = plain_console(soft_wrap=True)
+    came = "borrowed" if any(text.source for text in queue.texts) else "drafted"
+    console.print(f"{counted(made.drafted, 'text')} {came}, {counted(len(made.dropped), 'text')} rejected:")
     for reason, number in reasons.items():
         console.print(f"  {number} {reason}")
+    if made.beyond:
+        console.print(f"{counted(made.beyond, 'text')} more than a pair takes (`--per-pair`).")
     said = ", ".join(f"{verdicts[verdict]} {meaning}" for verdict, meaning in MEANING.items() if verdicts[verdict])
     console.print(f"{counted(len(queue.texts), 'text')} to decide on. The blind check: {said or 'nothing to check'}.")
     for voice in dict.fromkeys(text.voice for text in queue.texts):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -42,6 +42,7 @@ class PastRun:
         p95_ms: Time within which 95 % of the answers came; None where no time is known.
         why_none: Why it has no score: ``unreachable``, ``not_judged`` or ``unscored``.
         verdict: By the limits of today.
+        exam: Whose catalog answered; empty where the system did not say it.
     """
 
     name: str
@@ -55,6 +56,7 @@ class PastRun:
     p95_ms: float | None
     verdict: Verdict
     why_none: str = "unscored"
+    exam: str = ""
 
 
 def runs_below(folder: Path, config: Path | None = None) -> tuple[list[PastRun], list[str]]:
@@ -107,12 +109,18 @@ def _past(name: str, run: Run, begun: datetime, verdict: Verdict) -> PastRun:
         p95_ms=times[2] if times is not None else None,
         verdict=verdict,
         why_none=why,
+        exam=exam_of(identity),
     )
+
+
+def exam_of(identity: Mapping[str, str]) -> str:
+    """Return whose catalog answered in a run; empty where the system did not say it."""
+    return str(identity.get("catalog", "")).partition("@")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The runs of one suite, ready to be shown."""
+    """The runs of one suite on one exam, ready to be shown."""
 
     title: str
     chart: Markup | None
@@ -120,18 +128,32 @@ class Section:
     verdicts: tuple[Verdict, ...]
 
 
-def render_history(folder: Path, *, language: str, made: datetime, config: Path | None = None) -> str:
-    """Return one HTML page about all runs below a folder; raise BadData when there is none."""
+def render_history(folder: Path, *, language: str, made: datetime, config: Path | None = None, exam: str = "") -> str:
+    """Return one HTML page about all runs below a folder, exam by exam; `exam`: about this one alone.
+
+    Raises:
+        BadData: There is no run, or none about that exam.
+    """
     told = words(language)
     runs, unread = runs_below(folder, config)
     titles = {one.id: one.title for one in load_vignettes(language, names=[ALL])}
-    suites: dict[tuple[str, str], list[PastRun]] = {}
-    for one in runs:
-        suites.setdefault((one.suite, one.suite_hash), []).append(one)
+    # A suite asks about one exam: systems that do not say what they answer from stand beside those that do.
+    of_suite = {(one.suite, one.suite_hash): one.exam for one in runs if one.exam}
+    of_run = [one.exam or of_suite.get((one.suite, one.suite_hash), "") for one in runs]
+    exams = sorted(set(of_run))
+    if exam and exam not in exams:
+        raise BadData(f"{folder} holds no run about {exam!r}. There are: {', '.join(filter(None, exams)) or 'none'}.")
+    runs = [one for one, of in zip(runs, of_run, strict=True) if exam in ("", of)]
+    of_run = [of for of in of_run if exam in ("", of)]
+    suites: dict[tuple[str, str, str], list[PastRun]] = {}
+    for one, of in zip(runs, of_run, strict=True):
+        suites.setdefault((of, one.suite, one.suite_hash), []).append(one)
     sections = []
-    for (suite, hash_), group in suites.items():
-        several = sum(name == suite for name, _ in suites) > 1
+    for of, suite, hash_ in sorted(suites, key=lambda key: key[0]):
+        group = suites[of, suite, hash_]
+        several = len({key[2] for key in suites if key[1] == suite}) > 1
         title = f"{suite or '?'} ({hash_[:8]})" if several else suite or "?"
+        title = f"{of or told['history_exam_unsaid']}: {title}" if len(exams) > 1 or exam else title
         rows = tuple(_row(one, titles, told) for one in group)
         sections.append(Section(title, _chart(group, told), rows, tuple(one.verdict for one in group)))
     _, used = load_config(config)

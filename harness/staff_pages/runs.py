@@ -21,6 +21,7 @@ from bot.editorial.acts import Act
 from bot.editorial.jobs import Job
 from bot.release.release import Unpacked
 from bot.web.staff.area import Address, Area, Work
+from bot.web.staff.exams import ExamFilter
 from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Check, Tools, Verdict
 from bot.web.staff.visit import StaffVisit
@@ -91,7 +92,7 @@ class RunPages(Area):
         return {"to": f"/runs/{folder.name}"}
 
     def overview(self, visit: StaffVisit) -> Response:
-        names = self.shelf.names()
+        names, exams = self._narrowed(visit)
         written = visit.query.get("page", "1")
         page = int(written) if written.isascii() and written.isdigit() and 0 < len(written) < 6 else 1
         pages = max(1, -(-len(names) // ON_A_PAGE))
@@ -106,6 +107,7 @@ class RunPages(Area):
             "runs",
             visit,
             runs=runs,
+            exams=exams,
             n=len(names),
             number=page,
             pages=pages,
@@ -130,8 +132,15 @@ class RunPages(Area):
 
     def history(self, visit: StaffVisit) -> Response:
         _, used = self.shelf.rules()
-        page = render_history(self.shelf.folder, language=visit.language, made=self.tools.now(), config=used)
-        return in_place(page)
+        asked, now = self._narrowed(visit)[1].asked, self.tools.now()
+        return in_place(render_history(self.shelf.folder, language=visit.language, made=now, config=used, exam=asked))
+
+    def _narrowed(self, visit: StaffVisit) -> tuple[list[tuple[str, datetime]], ExamFilter]:
+        """Return the runs that were begun, and the exam that they are narrowed to; who does not say it is in each."""
+        names = self.shelf.names()
+        of, served = self.shelf.exams(names), self.tools.exams()
+        exams = ExamFilter.of(visit, {name: served.get(name) for name in sorted(set(of.values()) - {""})})
+        return [each for each in names if exams.shows(of[each[0]])], exams
 
     def compared(self, visit: StaffVisit) -> Response:
         """Show two runs beside each other, the earlier first, and what the limits say of the change."""

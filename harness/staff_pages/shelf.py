@@ -24,7 +24,7 @@ from bot.web.staff.simulated import group_of
 from bot.web.staff.visit import StaffVisit
 from harness.files import as_document, replace_text
 from harness.patients.suites import META, Suite, load_suite, open_suite, suites_in
-from harness.reporting.history import PastRun, past_run
+from harness.reporting.history import PastRun, exam_of, past_run
 from harness.running.outcomes import ERROR, Outcome
 from harness.running.run import ANSWERS, Run, begun_at, load_run
 from harness.running.store import OUTCOMES, PARTS, RUN, stored_format
@@ -124,6 +124,16 @@ class Shelf:
         begun = [(path.parent.name, begun_at(path.parent)) for path in self.folder.glob(f"*/{RUN}")]
         return sorted(begun, key=lambda one: (one[1], one[0]), reverse=True)
 
+    def exams(self, names: Sequence[tuple[str, datetime]]) -> dict[str, str]:
+        """Return the exam of each run, by its name; empty where the run does not say it."""
+        found = {}
+        for name, _ in names:
+            try:
+                found[name] = exam_of(json.loads((self.folder / name / RUN).read_text(encoding="utf-8")))
+            except (OSError, ValueError, AttributeError):
+                found[name] = ""
+        return found
+
     def listed(self, names: Sequence[tuple[str, datetime]]) -> Iterator[Listed]:
         """Yield how runs fared; what is known of one is kept until something in its folder changes."""
         rules, _ = self.rules()
@@ -180,7 +190,7 @@ class Shelf:
         replace_text(self.folder / RATES, as_document(record))
         # The dashboard compares by the words of a message: of a real one, nobody knows who wrote it.
         foretold = {"run": run.folder.name, "at": made.date().isoformat(), "groups": by_words(run.outcomes)}
-        replace_text(self.data / SIMULATED, as_document(foretold))
+        replace_text(self.data / SIMULATED, as_document({**foretold, "exam": exam_of(run.identity)}))
 
 
 def by_words(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:

@@ -21,6 +21,7 @@ from bot.text import seen
 from bot.web.logs import request_id
 from bot.web.staff.area import Address, Area
 from bot.web.staff.desk_view import Described, Line, described, line_of, lines_of, offered_now, outcome_of
+from bot.web.staff.exams import ExamFilter
 from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit, whole_number
@@ -77,10 +78,18 @@ class LiveDesk(Area):
 
     def waiting(self, visit: StaffVisit) -> Response:
         """Show who waits, with the patient's last words as rules scrubbed them; to the page's script as JSON."""
-        calls = self.tools.calls
-        listed = [self._waiting(call) for call in calls.open()] if calls is not None else []
-        signals = _signals([each.call for each in listed])
-        shown: dict[str, Any] = {"listed": listed, "deleted": calls.tally().deleted if calls is not None else 0}
+        calls, exams = self.tools.calls, self._exams(visit)
+        opened = calls.open() if calls is not None else []
+        hidden = [call for call in opened if not exams.shows(call.exam)]
+        listed = [self._waiting(call) for call in opened if exams.shows(call.exam)]
+        signals = _signals(opened)  # whatever the page is narrowed to
+        shown: dict[str, Any] = {
+            "listed": listed,
+            "deleted": calls.tally().deleted if calls is not None else 0,
+            "exams": exams,
+            "hidden": sum(not call.is_pressing_emergency for call in hidden),
+            "hidden_urgent": sum(call.is_pressing_emergency for call in hidden),
+        }
         if visit.wants_json:
             return JSONResponse({**signals, "html": self._html("desk_list", visit, shown)})
         return self.renderer.page("desk", visit, is_on=calls is not None, poll_s=POLL_S, **shown, **signals)
@@ -93,7 +102,9 @@ class LiveDesk(Area):
     def closed(self, visit: StaffVisit) -> Response:
         """Show what was handed back or closed lately, without a word of a patient: it can be opened again."""
         listed = self._calls.closed(since=self.tools.now() - CLOSED_LATELY, most=MOST_CLOSED)
-        return self.renderer.page("desk_closed", visit, listed=listed)
+        exams = self._exams(visit)
+        listed = [(call, last) for call, last in listed if exams.shows(call.exam)]
+        return self.renderer.page("desk_closed", visit, listed=listed, exams=exams)
 
     def conversation(self, visit: StaffVisit) -> Response:
         """Show one conversation: opening it is an act, since it reads what a patient wrote."""
@@ -149,6 +160,7 @@ class LiveDesk(Area):
         turns = self.tools.records.turns(call.conversation)
         return {
             "call": call,
+            "exams": self._exams(visit),
             "described": described(turns, call),
             "offered": offered_now(turns, call),
             "answers": self.tools.answers(call.conversation),
@@ -197,7 +209,7 @@ class LiveDesk(Area):
         id_, since = visit.parts["conversation"], self.tools.now() - CLOSED_LATELY
         if id_ not in {call.conversation for call, _ in self._calls.closed(since=since, most=MOST_CLOSED)}:
             self._call(visit)  # somebody was faster, or it cannot be opened
-            return go_to(f"/desk/{id_}")
+            return go_to(f"/desk/{id_}{self._exams(visit).query}")
         return self._done(visit, lambda id_, name, at: self._calls.reopen(id_, name, at=at))
 
     def _done(self, visit: StaffVisit, do: Callable[[str, str, datetime], Call], *, at: str = "") -> Response:
@@ -216,12 +228,17 @@ class LiveDesk(Area):
             labels = self.renderer.labels(visit.language)
             line = labels[f"desk_refused_{refused.reason}"].format(name=refused.name or labels["desk_somebody"])
             return self._page(visit, self._call(visit), line=line, typed=visit.said("text"), status=HTTPStatus.CONFLICT)
-        return go_to(f"/desk/{id_}{at}") if call.is_open else go_to("/desk", told="desk_over")
+        narrowed = self._exams(visit).query
+        return go_to(f"/desk/{id_}{narrowed}{at}") if call.is_open else go_to(f"/desk{narrowed}", told="desk_over")
 
     def _gone(self, visit: StaffVisit, reason: str) -> Response:
         """Say why nobody can write there any more, with what was typed, to be copied."""
         typed = visit.said("text")
-        return self.renderer.page("desk_gone", visit, status=HTTPStatus.GONE, reason=reason, typed=typed)
+        values = {"reason": reason, "typed": typed, "exams": self._exams(visit)}
+        return self.renderer.page("desk_gone", visit, status=HTTPStatus.GONE, **values)
+
+    def _exams(self, visit: StaffVisit) -> ExamFilter:
+        return ExamFilter.of(visit, self.tools.exams())
 
     @property
     def _calls(self) -> Calls:

@@ -37,6 +37,7 @@ from bot.languages.files import is_code
 from bot.text import fold
 from bot.web.middleware import CONSOLE
 from bot.web.staff.area import Address, Area, Work
+from bot.web.staff.exams import ExamFilter
 from bot.web.staff.inbox_adding import Adder, Adds, Text, draft_texts, still_there
 from bot.web.staff.inbox_sorting import Sorter
 from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
@@ -64,9 +65,10 @@ class Filter:
     search: str = ""
     sort: Sort = "size"
     page: int = 1
+    exam: str = ""
 
     @classmethod
-    def of(cls, query: Mapping[str, str]) -> Filter:
+    def of(cls, query: Mapping[str, str], exam: str = "") -> Filter:
         def one_of(name: str, known: Sequence[str], otherwise: str = "") -> str:
             return query[name] if query.get(name) in known else otherwise
 
@@ -79,6 +81,7 @@ class Filter:
             search=query.get("search", "").strip()[:100],
             sort=one_of("sort", SORTS, "size"),  # type: ignore[arg-type]  # one of them
             page=int(page) if page.isascii() and page.isdigit() and 0 < len(page) < 6 and int(page) else 1,
+            exam=exam,
         )
 
     def wanted(self, now: datetime) -> Wanted:
@@ -120,7 +123,7 @@ class InboxArea(Area):
 
     def __init__(self, tools: Tools, renderer: StaffRenderer) -> None:
         super().__init__(tools, renderer)
-        self._sorter = Sorter(tools.inbox, tools.assistant, tools.now)
+        self._sorter = Sorter(tools.inbox, tools.assistant, tools.now, tools.exams)
         self._adder = Adder(tools.workbench, tools.candidate)
         self._texts = _Texts(tools.inbox)
 
@@ -151,8 +154,9 @@ class InboxArea(Area):
 
     def inbox(self, visit: StaffVisit) -> Response:
         self._look()
-        asked = Filter.of(visit.query)
-        found, page = self._page(asked)
+        exams = ExamFilter.of(visit, self.tools.exams())
+        asked = Filter.of(visit.query, exams.asked)
+        found, page = self._page(asked, exams.left_out)
         pages = max(1, -(-found.clusters // AT_ONCE))
         wanted = [id_ for group in found.groups for id_ in (group.first, *group.members)]
         items = {item.id: item for item in self.tools.inbox.items(wanted)}
@@ -172,6 +176,8 @@ class InboxArea(Area):
             "inbox",
             visit,
             asked=asked,
+            exams=exams,
+            hidden_urgent=self._urgent_hidden(exams),
             listed=listed,
             clusters=found.clusters,
             total=found.items,
@@ -196,9 +202,17 @@ class InboxArea(Area):
         if self._sorter.glance(AT_A_LOOK):
             self.tools.jobs.ask(SORT_JOB, {}, by="", now=self.tools.now())
 
-    def _page(self, asked: Filter) -> tuple[Page, int]:
+    def _urgent_hidden(self, exams: ExamFilter) -> int:
+        """Return how many open emergencies are about exams that are not looked at."""
+        if not exams.asked:
+            return 0
+        urgent = Wanted(kind="urgent")
+        shown = self.tools.inbox.rows(replace(urgent, without=exams.left_out))
+        return len(self.tools.inbox.rows(urgent)) - len(shown)
+
+    def _page(self, asked: Filter, without: frozenset[str]) -> tuple[Page, int]:
         """Return what is found, and the number of its page: the first, where the wanted one is not there any more."""
-        wanted = asked.wanted(self.tools.now())
+        wanted = replace(asked.wanted(self.tools.now()), without=without)
         if asked.search:
             wanted = replace(wanted, ids=self._texts.holding(asked.search), pairs=self._pairs_named(asked.search))
         for number in (asked.page, 1):
@@ -234,7 +248,9 @@ class InboxArea(Area):
 
     def _cluster_page(self, visit: StaffVisit, number: int, *, line: str = "", status: int = 200) -> Response:
         state = visit.query.get("state", "")
-        rows = self.tools.inbox.rows(Wanted(state=state if state in STANDINGS else "", cluster=number))
+        exams = ExamFilter.of(visit, self.tools.exams())
+        known = Wanted(state=state if state in STANDINGS else "", cluster=number, without=exams.left_out)
+        rows = self.tools.inbox.rows(known)
         if not rows:
             raise StaffProblem(HTTPStatus.NOT_FOUND)
         kinds = dict(Counter(row.kind for row in rows).items())
@@ -255,6 +271,7 @@ class InboxArea(Area):
             status=status,
             line=line,
             number=number,
+            exams=exams,
             size=len(rows),
             kinds=kinds,
             items=items,
@@ -268,7 +285,7 @@ class InboxArea(Area):
     def _pairs(self, item: Item, find: str) -> list[tuple[Pair, float | None]]:
         """Return pairs that may fit a question: the matcher's, or those that a search finds."""
         candidate, language = self.tools.candidate(), item.language
-        if language not in candidate.base.catalogs:
+        if language not in candidate.base.catalogs or self._elsewhere([item]):
             return []
         by_id = {pair.id: pair for pair, _ in candidate.pairs(language)}
         if find:
@@ -293,6 +310,8 @@ class InboxArea(Area):
         if wish in ("variant", "near miss"):
             if not visit.may("edit"):
                 raise StaffProblem(HTTPStatus.FORBIDDEN)
+            if self._elsewhere(items):
+                return self._refused(visit, back, "inbox_other_exam")
             if len({item.language for item in items}) > 1:
                 return self._refused(visit, back, "inbox_two_languages")
             if not target and len({item.pair for item in items}) > 1:
@@ -300,6 +319,8 @@ class InboxArea(Area):
             pair = target or items[0].pair
             return self._form(visit, wish, pair, draft_texts(items), items)  # type: ignore[arg-type]  # one of Adds
         if wish == "new pair":
+            if self._elsewhere(items):
+                return self._refused(visit, back, "inbox_other_exam")
             return self._begin_pair(visit, items)
         if wish not in SIMPLE:
             raise StaffProblem(HTTPStatus.BAD_REQUEST)
@@ -308,6 +329,14 @@ class InboxArea(Area):
         if (refused := self._stored(visit, decision, back)) is not None:
             return refused
         return self._done(visit, decision, back)
+
+    def _elsewhere(self, items: Sequence[Item]) -> bool:
+        """Say whether some were asked about another exam than the one that is edited here."""
+        served = self.tools.exams()
+        if len(served) < 2:
+            return False
+        own = next(iter(self.tools.candidate().base.catalogs.values())).name
+        return any(item.exam in served and item.exam != own for item in items)
 
     def _begin_pair(self, visit: StaffVisit, items: Sequence[Item]) -> Response:
         """Go to the page of a new pair with these questions: they are decided when its draft is stored, not before."""
@@ -339,10 +368,13 @@ class InboxArea(Area):
         return go_to(back, told=label)
 
     def _chosen(self, visit: StaffVisit) -> list[Item]:
-        """Return the open items that a form names, by their numbers or those of their clusters."""
+        """Return the open items that a form names, by their numbers or those of their clusters: what it did not show,
+        since another exam was looked at, is not among them.
+        """
+        unseen = ExamFilter.of(visit, self.tools.exams()).left_out
         ids = [_number(each) for each in visit.all_said("item")]
         for each in visit.all_said("cluster"):
-            rows = self.tools.inbox.rows(Wanted(cluster=_cluster_number(each)))
+            rows = self.tools.inbox.rows(Wanted(cluster=_cluster_number(each), without=unseen))
             calm = [row for row in rows if row.kind != "urgent"]
             # Emergencies among others, put together before they were kept apart, are chosen one by one.
             ids += [row.id for row in sorted(calm or rows, key=lambda row: (row.place, row.id))]
@@ -384,6 +416,8 @@ class InboxArea(Area):
         items = self._chosen(visit)
         if not items:
             return self._refused(visit, back, "inbox_decided_meanwhile", status=HTTPStatus.CONFLICT)
+        if self._elsewhere(items):
+            return self._refused(visit, back, "inbox_other_exam")
         language, candidate = items[0].language, self.tools.candidate()
         known = language in candidate.base.catalogs and candidate.pair(language, pair_id) is not None
         if not known or any(item.language != language for item in items):
@@ -433,7 +467,9 @@ class InboxArea(Area):
         pages = max(1, -(-len(items) // AT_ONCE))
         page = min(Filter.of(visit.query).page, pages)
         shown = items[(page - 1) * AT_ONCE : page * AT_ONCE]
-        return self.renderer.page("inbox_team", visit, items=shown, total=len(items), page_number=page, pages=pages)
+        exams = ExamFilter.of(visit, self.tools.exams())
+        values: dict[str, Any] = {"items": shown, "total": len(items), "page_number": page, "pages": pages}
+        return self.renderer.page("inbox_team", visit, exams=exams, **values)
 
     def answer(self, visit: StaffVisit) -> Response:
         done, said = visit.said("do") == "done", " ".join(visit.said("answer").split())[:MOST_ANSWER]

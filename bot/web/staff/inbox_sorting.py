@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +16,7 @@ from bot.curation.scrub import scrub
 from bot.editorial.inbox import Asked, Inbox, Item, Sorted, Wanted, named_as_before
 from bot.editorial.jobs import Job
 from bot.ports import Vectors
+from bot.talk.exams import exam_of
 
 ABANDONED = timedelta(minutes=30)  # nobody chooses from a list that is older
 NEAR = 0.7  # cosine to a representative from which a new question joins its cluster, until all are put together anew
@@ -34,11 +35,13 @@ class Sorter:
         inbox: Where items are kept.
         assistant: Returns what answers patients now; None while it is not ready: items then wait for their cluster.
         now: The clock.
+        exams: Returns the exams of the service: questions about two of them are never put together.
     """
 
     inbox: Inbox
     assistant: Callable[[], Assistant | None]
     now: Callable[[], datetime]
+    exams: Callable[[], Collection[str]] = tuple
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _known: dict[int, tuple[int, Vectors]] = field(default_factory=dict)
 
@@ -73,13 +76,15 @@ class Sorter:
         """Return for new questions the nearest clusters of their language, or new ones; emergencies stay apart."""
         heads = self.inbox.representatives()
         self._learn(assistant, heads)
-        sides = [(each.language, each.kind == "urgent") for each in asked]
+        served = self.exams()
+        sides = [(each.language, each.kind == "urgent", _exam(each, served)) for each in asked]
+        of_heads = [(each.language, each.kind == "urgent", _exam(each, served)) for each in heads]
         numbers = {
-            side: [each.cluster for each in heads if (each.language, each.kind == "urgent") == side] for side in sides
+            side: [each.cluster for each, own in zip(heads, of_heads, strict=True) if own == side] for side in sides
         }
         known = {side: [self._known[one][1] for one in numbers[side]] for side in numbers}
         free = max((each.cluster for each in heads), default=0) + 1
-        fits, found = suggested(assistant, texts, [each.language for each in asked]), list[Sorted]()
+        fits, found = suggested(assistant, texts, asked, served), list[Sorted]()
         for vector, side, fit in zip(assistant.encoder.encode(texts), sides, fits, strict=True):
             near = np.asarray(known[side]) @ vector if known[side] else np.zeros(1)
             best = int(near.argmax())
@@ -109,7 +114,7 @@ class Sorter:
         assistant = self.assistant()
         if assistant is None:
             return {"to": "/inbox"}
-        rows = self.inbox.rows(Wanted(state="open"))
+        served, rows = self.exams(), self.inbox.rows(Wanted(state="open"))
         items = self.inbox.items([row.id for row in rows])
         vectors: list[Vectors] = []
         fits: dict[int, tuple[str, float]] = {}
@@ -117,12 +122,20 @@ class Sorter:
             some = items[start : start + AT_ONCE]
             texts = [each.text for each in some]
             vectors.append(assistant.encoder.encode(texts))
-            said = suggested(assistant, texts, [each.language for each in some])
+            said = suggested(assistant, texts, some, served)
             fits |= {each.id: fit for each, fit in zip(some, said, strict=True)}
             tell(0.8 * (start + len(some)) / len(items), f"{start + len(some)} / {len(items)}")
         if not items:
             return {"to": "/inbox"}
-        members = _together(assistant, items, vectors)
+        by_exam: dict[str, list[int]] = {}
+        for number, each in enumerate(items):
+            by_exam.setdefault(_exam(each, served), []).append(number)
+        known = np.concatenate(vectors)
+        members = [
+            group
+            for numbers in by_exam.values()
+            for group in _together(assistant, [items[number] for number in numbers], known[numbers])
+        ]
         names = named_as_before(members, {row.id: row.cluster for row in self.inbox.rows(Wanted(state=""))})
         tell(0.95, "")
         before = {each.id: (each.cluster, each.place, each.pair, each.probability) for each in items}
@@ -138,7 +151,12 @@ class Sorter:
         return {"to": "/inbox"}
 
 
-def _together(assistant: Assistant, items: Sequence[Item], vectors: Sequence[Vectors]) -> list[list[int]]:
+def _exam(asked: Asked | Item, served: Collection[str]) -> str:
+    """Return which exam a question is kept apart for; empty: for none, or it is not known which."""
+    return asked.exam if len(served) > 1 and asked.exam in served else ""
+
+
+def _together(assistant: Assistant, items: Sequence[Item], vectors: Vectors) -> list[list[int]]:
     """Return which items mean the same, the representative of each group first.
 
     What tells questions apart is learned of all of them; where they are few, texts of the catalog stand beside them.
@@ -151,7 +169,7 @@ def _together(assistant: Assistant, items: Sequence[Item], vectors: Sequence[Vec
             beside += [Open(-number, language, text) for number, text in enumerate(texts, len(beside) + 1)]
     questions = [*(Open(each.id, each.language, each.text, each.kind == "urgent") for each in items), *beside]
     more = assistant.encoder.encode([each.text for each in beside])
-    groups = cluster(questions, np.concatenate([*vectors, more]) if beside else np.concatenate(vectors))
+    groups = cluster(questions, np.concatenate([vectors, more]) if beside else vectors)
     members = [[each.id for each in group.members if each.id > 0] for group in groups]
     return [ids for ids in members if ids]
 
@@ -164,13 +182,19 @@ def _of_catalog(assistant: Assistant, language: str) -> list[str]:
     return texts[:: max(1, len(texts) // BESIDE)][:BESIDE]
 
 
-def suggested(assistant: Assistant, texts: Sequence[str], languages: Sequence[str]) -> list[tuple[str, float]]:
-    """Return the pair that fits each text best, with its probability; an empty one where none is likely."""
-    spoken = assistant.languages
-    wanted = [each if each in spoken else spoken[0] for each in languages]
+def suggested(
+    assistant: Assistant, texts: Sequence[str], asked: Sequence[Asked | Item], served: Collection[str]
+) -> list[tuple[str, float]]:
+    """Return the pair that fits each text best, with its probability; an empty one where none is likely.
+
+    What was asked about another exam gets none: a pair of this one may say the opposite of what holds there.
+    """
+    spoken, own = assistant.languages, exam_of(assistant)
+    wanted = [each.language if each.language in spoken else spoken[0] for each in asked]
     found = []
-    for response, language in zip(assistant.answer_all(texts, wanted, ignore_flags=True), languages, strict=True):
+    for response, each in zip(assistant.answer_all(texts, wanted, ignore_flags=True), asked, strict=True):
         best = response.candidates[0] if response.candidates else None
-        likely = best is not None and best.score >= LIKELY and language in spoken
+        likely = best is not None and best.score >= LIKELY and each.language in spoken
+        likely = likely and _exam(each, served) in ("", own)
         found.append((best.pair_id, round(best.score, 4)) if best is not None and likely else ("", 0.0))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from importlib.metadata import entry_points
@@ -143,8 +143,9 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     questionnaire: Path | None = None,
     sample: bool = False,
     answers: Callable[[str], Sequence[str]] = lambda _: (),
+    exams: Callable[[], Mapping[str, Assistant | None]] = dict,
 ) -> Console:
-    """Open the console; `assistant` returns what answers patients now.
+    """Open the console; `assistant` returns what answers patients now, `exams` who does so for each exam.
 
     Raises:
         UserFixable: The content or the database cannot be used.
@@ -182,6 +183,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         identity=make_identity(settings),
         sample=sample,
         answers=answers,
+        exams=exams,
     )
     brought: list[type[Area]] = [part.load() for part in entry_points(group="klartext.console")]
     return make_console(tools, [*FIRST, *brought, *LAST], zone=zone, place=place)

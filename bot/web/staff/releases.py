@@ -23,8 +23,10 @@ from bot.release.contents import Contents
 from bot.release.publishing import Standstill, errors_of
 from bot.release.release import Release, Side, Unpacked, differences
 from bot.release.stops import StopKind, Stops
+from bot.talk.exams import plain_title
 from bot.web.logs import request_id
 from bot.web.staff.area import Address, Area, Work
+from bot.web.staff.exams import ExamFilter
 from bot.web.staff.rendering import StaffProblem, go_to
 from bot.web.staff.tools import Refused, Verdict
 from bot.web.staff.visit import StaffVisit, whole_number
@@ -219,19 +221,28 @@ class ReleasePages(Area):
         return go_to(f"/jobs/{job.id}")
 
     def stop_page(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
-        acts = self.tools.releases.stops()
-        number = self.tools.releases.in_force()
-        release = self.tools.releases.get(number) if number is not None else None
-        shown = release.content["shown"] if release is not None else {}
+        releases = self.tools.releases
+        acts, known = releases.stops(), releases.exams()
+        # A stop may be of whatever exam patients are shown, not of the one alone that is edited here.
+        numbers = [releases.of_exam(each).in_force() for each in known] if len(known) > 1 else [releases.in_force()]
+        in_force = [release for each in numbers if each is not None and (release := releases.get(each)) is not None]
+        shown = [pairs for release in in_force for pairs in release.content["shown"].values()]
+        now, served = Stops.of(acts), ExamFilter.of(visit, self.tools.exams())
+        scopes = {"": now, **now.exams}
+        withdrawn = [(pair, exam) for exam, own in scopes.items() for pair in own.withdrawn]
         return self.renderer.page(
             "stop",
             visit,
             status=status,
             line=line,
             acts=list(reversed(acts)),
-            now=Stops.of(acts),
-            pairs=(pairs := sorted({pair for pairs in shown.values() for pair in pairs})),
-            questions={pair: self._question(visit, pair) for pair in (*pairs, *Stops.of(acts).withdrawn)},
+            now=now,
+            exams={each: served.titles.get(each) or plain_title(each) for each in {*known, *now.exams}}
+            if len(known) > 1 or now.exams
+            else {},
+            pairs=(pairs := sorted({pair for each in shown for pair in each})),
+            questions={pair: self._question(visit, pair) for pair in (*pairs, *(each for each, _ in withdrawn))},
+            withdrawn=withdrawn,
         )
 
     def _question(self, visit: StaffVisit, pair_id: str) -> str:
@@ -242,15 +253,17 @@ class ReleasePages(Area):
         return next((pair.question for pair in found if pair is not None), "")
 
     def withdraw(self, visit: StaffVisit) -> Response:
-        pair = visit.said("pair")
-        return self._stopped(visit, "withdraw", lambda by, why: self.tools.publisher.withdraw(pair, by=by, why=why))
+        pair, exam, publisher = visit.said("pair"), visit.said("exam"), self.tools.publisher
+        return self._stopped(visit, "withdraw", lambda by, why: publisher.withdraw(pair, by=by, why=why, exam=exam))
 
     def lift(self, visit: StaffVisit) -> Response:
-        pair = visit.said("pair")
-        return self._stopped(visit, "lift", lambda by, why: self.tools.publisher.lift(pair, by=by, why=why))
+        """Lift a stop as it was made: a pair's, or a pair's and an exam's."""
+        (pair, _, exam), publisher = visit.said("pair").partition(" "), self.tools.publisher
+        return self._stopped(visit, "lift", lambda by, why: publisher.lift(pair, by=by, why=why, exam=exam))
 
     def close(self, visit: StaffVisit) -> Response:
-        return self._stopped(visit, "close", lambda by, why: self.tools.publisher.close(by=by, why=why))
+        exam, publisher = visit.said("exam"), self.tools.publisher
+        return self._stopped(visit, "close", lambda by, why: publisher.close(by=by, why=why, exam=exam))
 
     def open_again(self, visit: StaffVisit) -> Response:
         """Open the chat: the second person gives login and password on the same form."""
@@ -267,7 +280,7 @@ class ReleasePages(Area):
         return self._stopped(
             visit,
             "open",
-            lambda by, why: self.tools.publisher.open_again(by, second.name, why=why),
+            lambda by, why: self.tools.publisher.open_again(by, second.name, why=why, exam=visit.said("exam")),
             second=second.name,
         )
 
@@ -287,8 +300,10 @@ class ReleasePages(Area):
 
     def _note_stop(self, visit: StaffVisit, kind: StopKind, second: str) -> None:
         """Note a stop in the trail once it is in force; why stands in the audit log. No trail is in its way."""
-        what = f"pair {visit.said('pair')}" if kind in ("withdraw", "lift") else "chat"
-        after = {"second": second} if second else {}
+        pair, _, lifted_in = visit.said("pair").partition(" ")
+        exam = visit.said("exam") or lifted_in
+        what = f"pair {pair}" if kind in ("withdraw", "lift") else "chat"
+        after = {**({"second": second} if second else {}), **({"exam": exam} if exam else {})}
         act = Act(self.tools.now(), visit.who.name, kind, what, after=after, request_id=request_id())
         try:
             self.tools.acts.note(act)

@@ -81,11 +81,13 @@ class Simulated:
         run: Its name.
         at: When it ended, as it says.
         counts: By group, how many questions were answered how.
+        exam: That was asked, by the name of its catalog; empty where the run does not say it.
     """
 
     run: str
     at: str
     counts: Mapping[Group, Mapping[Kind, int]]
+    exam: str = ""
 
 
 def read_simulated(data: Path) -> Simulated | None:
@@ -98,7 +100,7 @@ def read_simulated(data: Path) -> Simulated | None:
         counts = {
             group: {kind: _count(read["groups"].get(group, {}).get(kind, 0)) for kind in COMPARED} for group in GROUPS
         }
-        return Simulated(str(read["run"])[:100], str(read["at"])[:40], counts)
+        return Simulated(str(read["run"])[:100], str(read["at"])[:40], counts, str(read.get("exam", ""))[:100])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -85,6 +85,7 @@ class Tools:
         identity: The hospital's identity provider; None where nobody logs in by one.
         answers: Returns what a patient has answered to the form in a conversation so far, line by line.
         sample: Whether this is the sample: everything is shown, nothing is approved.
+        exams: Return who answers for each exam of the service, in their order; None where that is not known here.
         tops: Return what areas let the dashboard show to somebody, in a language.
     """
 
@@ -104,5 +105,6 @@ class Tools:
     identity: Identity | None = None
     sample: bool = False
     answers: Callable[[str], Sequence[str]] = field(default=lambda _: ())
+    exams: Callable[[], Mapping[str, Assistant | None]] = field(default=dict)
     checks: list[Check] = field(default_factory=list)
     tops: list[Callable[[Person, str], Sequence[Top]]] = field(default_factory=list)

@@ -72,7 +72,7 @@ class Patient:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A text that a model wrote.
+    """A text that a model wrote, or that is borrowed.
 
     Attributes:
         text: One line.
@@ -81,6 +81,8 @@ class Draft:
         facet: Of the pair, or None.
         stratum: Of the patient who asks a calibration question; else empty.
         patient: The id of that patient.
+        kind: Who wrote it.
+        source: The catalog that it is borrowed from; empty: it was written for this one.
     """
 
     text: str
@@ -89,6 +91,8 @@ class Draft:
     facet: str | None = None
     stratum: str = ""
     patient: str = ""
+    kind: Literal["person", "model"] = "model"
+    source: str = ""
 
     @property
     def id(self) -> str:

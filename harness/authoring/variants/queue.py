@@ -51,6 +51,8 @@ class Queued(Record):
         verdict: What the blind check says: agreed; move?: another pair answers it better; drift: no pair does;
             answered: a near miss that a pair answers; unchecked: nobody said.
         answered_by: The pairs that answer it, best first, as the check says.
+        kind: Who wrote it.
+        source: The catalog that it is borrowed from; empty: it was written for this one.
     """
 
     id: str
@@ -62,6 +64,8 @@ class Queued(Record):
     patient: str = ""
     verdict: Verdict
     answered_by: tuple[str, ...] = ()
+    kind: Literal["person", "model"] = "model"
+    source: str = ""
 
 
 class Decision(Record):

@@ -164,7 +164,7 @@ def _draw(text: Queued, offered: Sequence[str], alarm: str, catalog: Catalog, co
     console.print()
     question = printable(pair.question) if pair is not None else ""
     console.print(words.say("meant", pair=text.pair, question=question))
-    console.print(f"{text.voice} {text.facet or ''} {text.patient}".strip(), style="dim")
+    console.print(f"{text.source} {text.voice} {text.facet or ''} {text.patient}".strip(), style="dim")
     if alarm:
         console.print(words.say("alarm", sign=printable(alarm)), style="red")
     console.print(words.verdicts[text.verdict])

@@ -57,3 +57,33 @@ def test_a_sites_language_adds_its_own_whole_messages_and_takes_none_away() -> N
 
     assert [each.kind if each is not None else None for each in found] == ["", "sadness", ""]
     assert _heard(heavy) is None
+
+
+def test_one_or_two_tablets_against_an_everyday_pain_are_no_complaint_and_more_of_them_may_be() -> None:
+    everyday = (
+        *("took two paracetamol for my back, still ok?", "I had an ibuprofen this morning, can I still have the MRI?"),
+        *(
+            "hab 2 ibu gegen rückenschmerzen genommen, geht das noch?",
+            "Ich habe heute früh eine Schmerztablette genommen",
+        ),
+    )
+    more = (
+        *(
+            "took two packs of paracetamol",
+            "took twenty paracetamol for my back",
+            "took pills",
+            "hab tabletten genommen",
+        ),
+        *("habe eine Tablette genommen und jetzt Ausschlag", "took two tablets I can't breathe"),
+    )
+
+    assert [text for text in everyday if (heard := _heard(text)) is None or heard.kind] == []
+    assert [text for text in more if _heard(text) is not None] == []
+
+
+def test_who_is_close_to_tears_is_not_choking() -> None:
+    heard = [
+        _heard(text) for text in ("I'm choking up just thinking about my results", "I'm choking", "choking on food")
+    ]
+
+    assert [remark.kind if remark is not None else None for remark in heard] == ["fear", None, None]

@@ -186,6 +186,27 @@ def test_new_danger_after_an_alarm_is_an_alarm_of_its_own(small: Assistant, reco
 
 
 @pytest.mark.parametrize("text", ["ja", "nein, ich kriege keine Luft", "mir geht es nicht gut", "I'm not fine", "ein Notfall",
-                                  "it is an emergency", "nein, tut das weh, ja", "alles schlecht", "keine Luft", ""])  # fmt: skip
+                                  "it is an emergency", "nein, tut das weh, ja", "alles schlecht", "keine Luft", "niemand", "nobody",
+                                  "keiner kommt", "hier ist niemand", "no one is coming", "ich bin in Gefahr", ""])  # fmt: skip
 def test_what_does_not_call_off_an_alarm(text: str) -> None:
     assert not calls_off(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nein niemand ist in gefahr",
+        "Es ist niemand in Gefahr.",
+        "gerade ist keiner in gefahr",
+        "nee, koaner is in Gfahr",
+        "niemer isch in gfahr",
+        "wir sind nicht in Gefahr",
+        "Nein, es besteht keine Gefahr",
+        "no one is in danger",
+        "No, nobody is in any danger right now",
+        "I'm not in danger",
+        "there's no one in danger here",
+    ],
+)
+def test_who_says_that_nobody_is_in_danger_calls_an_alarm_off(text: str) -> None:
+    assert calls_off(text)

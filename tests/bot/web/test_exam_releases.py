@@ -7,18 +7,22 @@ from pathlib import Path
 
 import pytest
 import yaml
+from sqlalchemy import delete
 
 from bot.adapters.sql_records import SqlRecords
-from bot.adapters.sql_releases import SqlReleases
+from bot.adapters.sql_releases import SqlReleases, StopRow
 from bot.errors import BadData, UserFixable
 from bot.release.release import Switch
+from bot.release.stops import Stops
 from bot.sentences.reply import SENTENCES
 from bot.settings import Settings
 from bot.talk.conversation import Message
 from bot.talk.reception import Reception
 from bot.testing import HashEncoder
+from bot.web import editions
 from bot.web.exams import ByExam, Served, serve_releases
-from bot.web.staff.wiring import make_publisher
+from bot.web.staff.wiring import make_publisher, stop_again, stops_taken_back
+from bot.wiring import make_audit
 from tests.bot.release.exams import NOW, Site, change_pairs, sign, write_exam
 
 ENCODER = HashEncoder()
@@ -122,3 +126,64 @@ def test_who_goes_back_says_of_which_exam(department: Department) -> None:
         publisher.before("mri")
     with pytest.raises(BadData, match="of which no release was in force"):
         publisher.before("ct")
+
+
+def test_a_stop_of_one_exam_leaves_the_others_alone_and_is_ended_as_it_was_made(
+    department: Department, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editions, "STOPS_GOOD_FOR_S", -1)
+    department.release("mammo", "Mammographie: nichts.")
+    department.release("mri", "MRT: nichts.")
+    _, reception = department.serve("mammo", "mri")
+    publisher = make_publisher(department.settings, lambda: NOW)
+
+    publisher.withdraw("COSTS", by="Anna", why="falsch", exam="MRI")
+    assert hears(reception, "mri") == [DE["withheld"]]
+    assert hears(reception, "mammo") == ["Mammographie: nichts."]
+    with pytest.raises(BadData, match=r"'costs' is not withdrawn \(costs with `--exam mri`\)"):
+        publisher.lift("costs", by="Anna", why="doch richtig")
+    assert publisher.lift("costs", by="Anna", why="doch richtig", exam="mri") == "costs"
+    assert hears(reception, "mri") == ["MRT: nichts."]
+
+    publisher.close(by="Anna", why="Vorfall", exam="mri")
+    assert DE["chat_closed"] in hears(reception, "mri")
+    assert hears(reception, "mammo") == ["Mammographie: nichts."]
+    undecided = reception.open(channel="api", language="de", consented=True).conversation
+    assert DE["exam_question"] in [part.text for part in reception.take(undecided, Message("t", "hallo")).reply.parts]
+    publisher.close(by="Anna", why="alles")
+    publisher.open_again("Anna", "Bert", why="")  # what was closed for all
+    assert hears(reception, "mammo") == ["Mammographie: nichts."]
+    assert DE["chat_closed"] in hears(reception, "mri")
+    with pytest.raises(BadData, match="closed for one exam only: name it, `--exam mri`"):
+        publisher.open_again("Anna", "Bert", why="")
+    publisher.open_again("Anna", "Bert", why="", exam="mri")
+    assert hears(reception, "mri") == ["MRT: nichts."]
+    with pytest.raises(BadData, match="No release of an exam 'ct' was ever in force"):
+        publisher.close(by="Anna", why="", exam="ct")
+
+    noted = [line.action for line in make_audit(department.settings).read().lines]
+    assert [each for each in noted if each.startswith("stop-")] == [
+        "stop-pair costs mri", "stop-lift costs mri", "stop-chat mri", "stop-chat", "stop-end", "stop-end mri",
+    ]  # fmt: skip
+
+
+def test_a_stop_of_one_exam_that_a_restored_backup_has_lost_comes_back_for_that_exam(department: Department) -> None:
+    for name in ("mammo", "mri"):
+        department.release(name, f"{name}: nichts.")
+    publisher = make_publisher(department.settings, lambda: NOW)
+    publisher.close(by="Anna", why="Vorfall", exam="mri")
+    publisher.withdraw("costs", by="Anna", why="falsch", exam="mammo")
+    with department.records.engine.begin() as connection:
+        connection.execute(delete(StopRow))
+
+    lost = stops_taken_back(department.settings)
+    stop_again(department.settings, lost)
+
+    assert {(stop.kind, stop.pair_id, stop.exam) for stop in lost.stops} == {
+        ("close", "", "mri"), ("withdraw", "costs", "mammo"),
+    }  # fmt: skip
+    stops = Stops.of(department.site.releases.stops())
+    assert (stops.closed, stops.withdrawn) == (False, {})
+    assert stops.in_exam("mri").closed
+    assert list(stops.in_exam("mammo").withdrawn) == ["costs"]
+    assert not stops_taken_back(department.settings)

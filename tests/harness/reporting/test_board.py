@@ -12,6 +12,7 @@ from typing import Literal
 import pytest
 import yaml
 
+from bot import BadData
 from harness.labelling.labels import Label, Rater, Verdict, Verdicts
 from harness.reporting.board import TEMPLATES, board_of, words
 from harness.reporting.facts import Context, facts_of
@@ -122,6 +123,25 @@ def test_runs_are_compared_over_time_with_those_of_the_same_questions(history: P
     assert text.index("80,0 %") < text.index("95,0 %")
     assert page.html.count("<circle") == 2  # the suite that two runs answered
     assert not re.search(r"https?://|url\(|@import|<script", page.html)
+
+
+def test_runs_of_two_exams_stand_in_sections_of_their_own_and_one_can_be_chosen(
+    make_outcome: Callable[..., Outcome], history: Path
+) -> None:
+    for name, catalog, hash_ in (("2026.1", "mri@1", "a"), ("other", "ct@1", "b"), ("2026.3", "ct@2", "b")):
+        if name == "2026.3":
+            release(history / name, make_outcome, 92, "2026-07-01T10:00:00+00:00", suite_hash=hash_ * 64)
+        record = json.loads((history / name / "run.json").read_text(encoding="utf-8"))
+        (history / name / "run.json").write_text(json.dumps({**record, "catalog": catalog}), encoding="utf-8")
+
+    text = " ".join(Page(render_history(history, language="en", made=NOW)).texts)
+    assert text.index("ct: mine (bbbbbbbb)") < text.index("mri: mine (aaaaaaaa)")
+    page = Page(render_history(history, language="en", made=NOW, exam="mri"))
+    assert "mri: mine" in " ".join(page.texts)
+    assert "ct: mine" not in " ".join(page.texts)
+    assert "2 runs of runs" in " ".join(page.texts)  # one does not say its exam, and answered the same suite
+    with pytest.raises(BadData, match=r"no run about 'xray'. There are: ct, mri"):
+        render_history(history, language="en", made=NOW, exam="xray")
 
 
 def test_a_run_that_an_older_release_wrote_is_shown_too(make_outcome: Callable[..., Outcome], history: Path) -> None:

@@ -104,7 +104,7 @@ const bringBack = () => {
 };
 
 const look = async () => {
-  const address = one ? `${one.dataset.desk}?after=${one.dataset.next}` : list.dataset.desk;
+  const address = one ? `${one.dataset.desk}&after=${one.dataset.next}` : list.dataset.desk;
   const answer = await fetch(address, { headers: { Accept: "application/json" } }).catch(() => null);
   if (answer && answer.status === 401) { logIn(); return; }
   if (answer && answer.status === 410 && one) { end((await answer.json()).error); return; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -109,6 +109,7 @@ def running_console(
     database: str = "",
     exam: Path | None = None,
     assistant: Callable[[], Assistant | None] = lambda: None,
+    exams: Callable[[], Mapping[str, Assistant | None]] = dict,
     port: int = 0,
     sample: bool = False,
     **more: Any,
@@ -117,7 +118,9 @@ def running_console(
     settings = Settings(data=folder, database_url=database or None, requests_per_minute=1_000_000, **more)
     SqlRecords.open(database or in_folder(settings.writable_data())).engine.dispose()  # it makes the schema
     content = exam or write_exam(folder / "content", languages=("de", "en"))
-    console = open_console(str(content), settings, make_records(settings), now=now, assistant=assistant, sample=sample)
+    console = open_console(
+        str(content), settings, make_records(settings), now=now, assistant=assistant, sample=sample, exams=exams
+    )
     app = console_alone(console, Metrics(shared_in=None), settings)
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False, lifespan="off"))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)

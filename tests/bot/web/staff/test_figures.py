@@ -53,7 +53,7 @@ def test_the_dashboard_counts_and_shows_no_words_to_anybody(staff: Staff) -> Non
     rows = list(csv.DictReader(browser.answer.text.splitlines()))
     assert len(rows) == 7
     assert rows[-1] == {
-        "day": now().date().isoformat(), "questions": "4", "answered": "2", "clarify": "0", "declined": "1",
+        "day": now().date().isoformat(), "exam": "x", "questions": "4", "answered": "2", "clarify": "0", "declined": "1",
         "urgent": "1", "flagged": "0",
     }  # fmt: skip
     for days in ("30", "365", "9999", "x"):
