@@ -6,6 +6,7 @@ similarity of their word trigrams is at least 0.8.
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 import unicodedata
@@ -305,3 +306,21 @@ def _trigrams(folded: tuple[str, ...]) -> set[Trigram]:
     if len(folded) < MIN_COPIED_WORDS:
         return set()
     return {folded[start : start + 3] for start in range(len(folded) - 2)}
+
+
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def decoded(raw: bytes) -> str:
+    """Return the text of a file that somebody saved on their own computer: UTF-8, UTF-16, or else Windows-1252.
+
+    Raises:
+        UnicodeDecodeError: It is none of them.
+    """
+    try:
+        return raw.decode(next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "utf-8"))
+    except UnicodeDecodeError as error:
+        try:
+            return raw.decode("cp1252")
+        except UnicodeDecodeError:
+            raise error from None

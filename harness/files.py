@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import os
 import re
@@ -108,24 +107,6 @@ def _yaml_place(error: Exception) -> str:
     """Return where YAML goes wrong."""
     mark = getattr(error, "problem_mark", None)
     return f"line {mark.line + 1}" if mark else "at its beginning"
-
-
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-
-
-def decoded(raw: bytes) -> str:
-    """Return the text of a file that somebody saved on their own computer: UTF-8, UTF-16, or else Windows-1252.
-
-    Raises:
-        UnicodeDecodeError: It is none of them.
-    """
-    try:
-        return raw.decode(next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "utf-8"))
-    except UnicodeDecodeError as error:
-        try:
-            return raw.decode("cp1252")
-        except UnicodeDecodeError:
-            raise error from None
 
 
 @contextmanager

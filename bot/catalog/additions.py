@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import tempfile
 from collections.abc import Sequence
@@ -103,6 +104,17 @@ def places_of_variants(folder: Path, language: str) -> list[tuple[str, str, str,
         for place, variant in enumerate(pair.variants)
         if variant.by is not None
     ]
+
+
+def places_of_lines(folder: Path, language: str, *, near_misses: bool) -> dict[str, str]:
+    """Return the file and line of every near miss, or else of every calibration question, by its folded text."""
+    path = near_misses_file(folder, language) if near_misses else calibration_file(folder, language)
+    found = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.is_file() else (), 1):
+        if line.strip():
+            text = line.rpartition("\t")[2] if near_misses else str(json.loads(line)["text"])
+            found[fold(text)] = f"{path}:{number}"
+    return found
 
 
 def add_pairs(folder: Path, language: str, pairs: Sequence[Pair], *, name: str) -> int:

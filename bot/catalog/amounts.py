@@ -119,7 +119,12 @@ _PHRASES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
             (r"\b(?:une )?demi-?heure\b", "30 minutes"),
             (r"\b(?:un )?demi-?comprimé\b|\b(?:la )?moitié d'un comprimé\b", "0.5 comprimés"),
             (r"\bun comprimé entier\b", "1 comprimé"),
-            (r"\bà (\d{1,2}) ?h(?:eures?)?\b", r"à \1 o'clock"),
+            # "Until 6 hours before" is no time of day, nor is "8 hours later".
+            (r"(?<=jusqu['’])à (\d{1,2}) ?h(?:eures?)?\b(?! (?:avant|après|plus tard)\b)", r"à \1 o'clock"),
+            (
+                r"(?<!jusqu['’])\bà (\d{1,2}) ?h(?:eures?)?\b(?! (?:avant(?! d[e'’])|après|plus tard)\b)",
+                r"à \1 o'clock",
+            ),
             (r"\btrois quarts? d'heure\b", "45 minutes"),
             (r"\b(?:un )?quart d'heure\b", "15 minutes"),
             (r"\b(?:une fois par|chaque|tous les|par) an(?:née)?s?\b", "1 yearly"),
@@ -168,8 +173,9 @@ _ANY_UNIT = rf"(?:(?:{'|'.join(UNITS.values())})(?![^\W\d_])|%|€)"
 _STATED = re.compile(rf"(?P<numbers>{_NUMBER}(?:{_TO}{_NUMBER})*)(?:\.?[\s-]*{_BESIDE}(?:{_UNIT})(?![^\W\d_]))?", re.I)
 # "Die Tage 7 bis 12": the unit stands before.
 _NAMED = re.compile(
-    rf"(?<!\d )\b(tage?n?|days?|jours?|wochen?|weeks?|semaines?) ({_NUMBER}(?:{_TO}{_NUMBER})*)"
-    rf"(?!\.?[\s-]*{_ANY_UNIT})",
+    rf"(?<!\d )(?<!\bpro )(?<!\bpar )(?<!\bper )(?<!\bje )\b(tage?n?|days?|jours?|wochen?|weeks?|semaines?)"
+    rf" ({_NUMBER}(?:{_TO}{_NUMBER})*)"
+    rf"(?![.,]?\d|\.?[\s-]*{_ANY_UNIT})",
     re.I,
 )
 _THOUSANDS = {
@@ -177,6 +183,7 @@ _THOUSANDS = {
     "en": re.compile(r"(?<=\d),(?=\d{3}\b)"),
     "fr": re.compile(r"(?<=\d)[ \u202f\xa0](?=\d{3}\b)"),
 }
+_APOSTROPHE = re.compile(r"(?<=\d)['’](?=\d{3}(?!\d))")
 _OFTEN = re.compile(
     rf"({_NUMBER})[ -]?(?:mal|times) (?:(?:im|pro|am|in der|je|an?|per|each|every) (tag|woche|monat|jahr|day|week|month"
     r"|year)|(täglich|wöchentlich|monatlich|jährlich|daily|weekly|monthly|yearly))\b",
@@ -214,7 +221,7 @@ _TO_CALL = re.compile(
 
 def amounts(text: str, language: str) -> frozenset[Amount]:
     """Return the amounts that a text states, in digits or in words before a unit."""
-    text = without_labels(_without_telephones(text))
+    text = without_labels(_without_telephones(plain_thousands(text)))
     text = _IDIOM.sub(" ", text)
     for pattern, plain in _PHRASES.get(language, ()):
         text = pattern.sub(plain, text)
@@ -232,6 +239,11 @@ def amounts(text: str, language: str) -> frozenset[Amount]:
         unit = next((name for place, name in enumerate(UNITS) if stated[f"u{place}"]), "")
         found.update(Amount(_plain(number), unit) for number in re.findall(_NUMBER, stated["numbers"]))
     return frozenset(found)
+
+
+def plain_thousands(text: str) -> str:
+    """Return a text without the apostrophes between thousands, as Switzerland writes them: 1'000."""
+    return _APOSTROPHE.sub("", text)
 
 
 def without_labels(text: str) -> str:

@@ -14,7 +14,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.catalog.amounts import Amount, amounts, lacking, listed
+from bot.catalog.amounts import Amount, amounts, lacking, listed, plain_thousands
+from bot.catalog.turning import turned_in_short
 from bot.errors import BadData
 from bot.interview.values.fhir_json import dump
 
@@ -24,6 +25,9 @@ TEXTS = ("title", "description", "purpose", "copyright", "text", "display", "uni
 TEXT, OR = "text", " | "  # the column with the resource's own words; between several words for one concept
 WITH_UNITS = ("de", "en", "fr")  # languages whose amounts are read with their units
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+STILL = 3  # words of a text that another language says otherwise; a name of a medicine is the same in several
+# What spreadsheets leave in a cell, and what a page would show as it stands.
+_NO_WORDS = re.compile(r"^=|^#[A-ZÄÖÜ/0-9]+[!?]|^#N/A|</?[A-Za-z!][^<>]*>")
 WIDTH = 160  # columns of a written file, for what fits on one line
 
 
@@ -55,7 +59,9 @@ def translations_table(document: Any) -> str:
     return out.getvalue()
 
 
-def translated(document: Any, table: str, language: str, *, other_numbers: bool = False) -> Any:
+def translated(
+    document: Any, table: str, language: str, *, other_numbers: bool = False, other_words: bool = False
+) -> Any:
     """Return a resource with a language's words from a table; what it had in that language is replaced.
 
     Args:
@@ -63,10 +69,12 @@ def translated(document: Any, table: str, language: str, *, other_numbers: bool 
         table: As `translations_table` writes it, with the language's column filled in.
         language: Whose column is taken.
         other_numbers: Whether new words may have other numbers than their text: 112 here is 999 there.
+        other_words: Whether they may seem to say the opposite of their text, or still be it: somebody has read them.
 
     Raises:
-        BadData: The table has no such column, says two things of one text, speaks of a text that is not there, or
-            has other numbers or units than it.
+        BadData: The table has no such column, says two things of one text, speaks of a text that is not there, has
+            other numbers or units than it, seems to say the opposite, holds markup or a formula, or has the same
+            words for two choices of one question.
     """
     rows = list(csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE))
     columns = list(rows[0]) if rows else []
@@ -77,23 +85,27 @@ def translated(document: Any, table: str, language: str, *, other_numbers: bool 
         )
     found: dict[str, str] = {}
     before = {_one_line(text): OR.join(words.get(language, ())) for text, words in _texts(document).items()}
-    differing, source = list[str](), _language_of(document)
+    differing, turned, source = list[str](), list[str](), _language_of(document)
     for number, row in enumerate(rows, 2):
         own, said = (row[TEXT] or "").strip(), (row[language] or "").strip()
         if found.setdefault(own, said) != said:
             raise BadData(f"Line {number} translates {own[:60]!r} in another way than a line before. Mend the table.")
         if not said or said == before.get(own):
             continue
-        here, there = _amounts(own, source, language), _amounts(said, language, source)
-        if _numbers(own) != _numbers(said):
-            differing.append(f"line {number} has {_listed(said)}, its text {own[:60]!r} {_listed(own)}")
-        elif lacking(here, there) or lacking(there, here):
-            parts = (listed(there) or "no amount", repr(own[:60]), listed(here) or "none")
-            differing.append(f"line {number} has {parts[0]}, its text {parts[1]} {parts[2]}")
+        if _NO_WORDS.search(said):
+            raise BadData(f"Line {number} has a formula, an error of a spreadsheet or markup: {said[:60]!r}. Mend it.")
+        turned += (f"line {number}, {own[:60]!r}: {line}" for line in _turned(own, source, said, language))
+        if other := _other_amounts(own, source, said, language):
+            differing.append(f"line {number} has {other}")
     if differing and not other_numbers:
         raise BadData(
             f"{len(differing)} translations have other numbers or units than their texts, the first: {differing[0]}. "
             "Mend the table, or give `--other-numbers` where that is right, as for telephone numbers."
+        )
+    if turned and not other_words:
+        raise BadData(
+            f"{len(turned)} translations seem to say something else than their texts, the first: {turned[0]}. Mend the "
+            "table, or give `--other-words` where somebody has read that they are right."
         )
     known = {_one_line(text) for text in _texts(document)}
     if strange := next((text for text in found if text and text not in known), None):
@@ -105,7 +117,41 @@ def translated(document: Any, table: str, language: str, *, other_numbers: bool 
     for place in list(_places(copy)):
         if words := found.get(_one_line(place.text)):
             _write(place, language, words.split(OR))
+    if same := next(_same_choices(copy, language), None):
+        raise BadData(f"Two choices of one question would both read {same[:60]!r} in {language!r}. Mend the table.")
     return copy
+
+
+def _same_choices(value: Any, language: str) -> Iterator[str]:
+    """Yield the words that two choices of one question share in a language and not in the resource's own."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _same_choices(each, language)
+    elif isinstance(value, dict):
+        said: dict[str, str] = {}
+        for place in _places(value["answerOption"], option=True) if "answerOption" in value else ():
+            word = _one_line((place.words.get(language) or [""])[0])
+            if word and said.setdefault(word.lower(), place.text) != place.text:
+                yield word
+        for each in value.values():
+            yield from _same_choices(each, language)
+
+
+def _turned(own: str, source: str, said: str, language: str) -> Iterator[str]:
+    """Yield why words seem to say something else than their text; of several words for a concept the first counts."""
+    if own == said and source not in ("", language) and len(own.split()) >= STILL:
+        yield "it is not translated"
+    yield from turned_in_short(own, source, said.split(OR, maxsplit=1)[0], language)
+
+
+def _other_amounts(own: str, source: str, said: str, language: str) -> str:
+    """Return the amounts of words, and the other ones of their text; empty where they are the same."""
+    here, there = _amounts(own, source, language), _amounts(said, language, source)
+    if _numbers(own) != _numbers(said):
+        return f"{_listed(said)}, its text {own[:60]!r} {_listed(own)}"
+    if lacking(here, there) or lacking(there, here):
+        return f"{listed(there) or 'no amount'}, its text {own[:60]!r} {listed(here) or 'none'}"
+    return ""
 
 
 def _language_of(document: Any) -> str:
@@ -122,7 +168,7 @@ def _amounts(text: str, own: str, other: str) -> frozenset[Amount]:
 
 
 def _numbers(text: str) -> set[str]:
-    return {found.replace(",", ".") for found in _NUMBER.findall(text)}
+    return {found.replace(",", ".") for found in _NUMBER.findall(plain_thousands(text))}
 
 
 def _listed(text: str) -> str:
@@ -170,19 +216,20 @@ def _texts(document: Any) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _places(value: Any, *, concept: bool = False) -> Iterator[_Place]:
+def _places(value: Any, *, concept: bool = False, option: bool = False) -> Iterator[_Place]:
     """Yield the texts of a resource in its order."""
     if isinstance(value, list):
         for each in value:
-            yield from _places(each, concept=concept)
+            yield from _places(each, concept=concept, option=option)
     elif isinstance(value, dict):
         if concept and "code" in value:
             yield from _of_concept(value)
         for key, each in value.items():
-            if key in TEXTS and isinstance(each, str) and each.strip() and not (concept and "code" in value):
+            read = key in TEXTS or (option and key == "valueString")
+            if read and isinstance(each, str) and each.strip() and not (concept and "code" in value):
                 yield _Place(value, key, each, _of_element(value.get(f"_{key}")))
             elif key not in ("extension", "modifierExtension", "meta") and not key.startswith("_"):
-                yield from _places(each, concept=key == "concept")
+                yield from _places(each, concept=key == "concept", option=key == "answerOption")
 
 
 def _of_concept(concept: dict[str, Any]) -> Iterator[_Place]:

@@ -47,6 +47,7 @@ from bot.ports import UNBOOKED
 from bot.release.release import contents_of
 from bot.sentences.spelling import released
 from bot.settings import Settings
+from bot.text import decoded
 from bot.wiring import (
     for_server,
     make_fhir_server,
@@ -271,6 +272,9 @@ def translate(
     other_numbers: Annotated[
         bool, typer.Option("--other-numbers", help="Take words although their numbers differ from the text's.")
     ] = False,
+    other_words: Annotated[
+        bool, typer.Option("--other-words", help="Take words although they seem to say something else: you read them.")
+    ] = False,
 ) -> None:
     """Export the texts of a FHIR resource to a table, or write a language's translations from one into it."""
     with friendly_errors():
@@ -289,11 +293,11 @@ def translate(
         if not is_code(lang):
             raise UserFixable(f"`--lang` is {lang!r}. Write the two letters of the language (ISO 639-1), such as fr.")
         try:
-            said = words.read_text(encoding="utf-8-sig")
+            said = decoded(words.read_bytes())  # as a spreadsheet stored it
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "no text in UTF-8"
             raise BadData(f"The table {str(words)!r} cannot be read ({reason}). `--export` writes one.") from None
-        result = translated(document, said, lang, other_numbers=other_numbers)
+        result = translated(document, said, lang, other_numbers=other_numbers, other_words=other_words)
         write_text(out or file, laid_out(result) + "\n")
         if left := untranslated(result, lang):
             print(

@@ -7,8 +7,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot import BadData
-from harness.files import decoded, unreadable
+from bot import BadData, decoded
+from harness.files import unreadable
 
 MOST_BYTES = 20_000_000
 _DELIMITERS = ",;\t"
@@ -40,12 +40,14 @@ def read_form_rows(path: Path, columns: Sequence[str], form: str) -> list[tuple[
     if text[:4].lower() == "sep=":  # for Excel, which also writes it
         text, skipped = text.partition("\n")[2], 1
     try:
-        delimiter = max(_DELIMITERS, key=lambda each: len({*_header(text, each)} & {*columns}))
-        if len(columns) == 1 and all(len(_header(text, each)) == 1 for each in _DELIMITERS):
-            return _one_column(text, columns, skipped, f"{path} has no column {columns[0]!r}. {remedy}")
-        if lacking := [name for name in columns if name not in _header(text, delimiter)]:
-            raise BadData(f"{path} has no column {lacking[0]!r}. {remedy}")
-        reader = csv.DictReader(io.StringIO(text, newline=""), _header(text, delimiter), delimiter=delimiter)
+        delimiter = max(_DELIMITERS, key=lambda each: len({*_header(text, each, columns)} & {*columns}))
+        header = _header(text, delimiter, columns)
+        has = f"(it has {', '.join(map(repr, header))[:200]}). {remedy}"
+        if len(columns) == 1 and all(len(_header(text, each, columns)) == 1 for each in _DELIMITERS):
+            return _one_column(text, columns, skipped, f"{path} has no column {columns[0]!r} {has}")
+        if lacking := [name for name in columns if name not in header]:
+            raise BadData(f"{path} has no column {lacking[0]!r} {has}")
+        reader = csv.DictReader(io.StringIO(text, newline=""), header, delimiter=delimiter)
         next(reader)
         rows = [(reader.line_num + skipped, {name: row.get(name) or "" for name in columns}) for row in reader]
     except csv.Error as error:
@@ -55,7 +57,7 @@ def read_form_rows(path: Path, columns: Sequence[str], form: str) -> list[tuple[
 
 def _one_column(text: str, columns: Sequence[str], skipped: int, problem: str) -> list[tuple[int, dict[str, str]]]:
     """Return the cells of a table of one column: nothing separates there, commas belong to the texts."""
-    if _header(text, ",") != [*columns]:
+    if _header(text, ",", columns) != [*columns]:
         raise BadData(problem)
     # What a spreadsheet put in quotation marks it has doubled inside, and may break over lines.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter="\x1f")
@@ -64,5 +66,8 @@ def _one_column(text: str, columns: Sequence[str], skipped: int, problem: str) -
     return [(number, row) for number, row in rows if row[columns[0]].strip()]
 
 
-def _header(text: str, delimiter: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])]
+def _header(text: str, delimiter: str, columns: Sequence[str]) -> list[str]:
+    """Return the names of the columns; those that are looked for as they are looked for, whatever their capitals."""
+    known = {name.lower(): name for name in columns}
+    cells = [cell.strip() for cell in next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])]
+    return [cell if (name := known.get(cell.lower(), cell)) in cells else name for cell in cells]

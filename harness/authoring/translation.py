@@ -10,7 +10,8 @@ from functools import cache
 from string import Template
 from typing import Any
 
-from bot import BadData, Catalog, Pair, amounts, data_folder, fold, plain_text, words, yes_or_no
+from bot import BadData, Catalog, Pair, amounts, data_folder, fold, plain_text, plain_thousands, turned_round, words
+from harness.authoring.variants.sifting import unfit_in
 from harness.authoring.working import Ask, Unusable, Work, ask_all
 from harness.files import Record, read_record
 from harness.llm.scores import json_objects
@@ -18,22 +19,6 @@ from harness.llm.scores import json_objects
 FIELDS = ("question", "short_answer", "answer", "easy_answer")
 COUNTED = ("de", "en", "fr")  # languages whose amounts, units and all, can be read
 FEWEST_WORDS = 3  # of a text whose language is asked: a name of an exam is the same in several
-# What turns advice round where a translation has it more or less often. Negations, and "before" and "after", are not
-# counted: languages say them in other words, and most translations that are right would wait.
-_TURNING: Mapping[str, Mapping[str, re.Pattern[str]]] = {
-    name: {code: re.compile(rf"\b(?:{said})\b", re.I) for code, said in zip(COUNTED, by_language, strict=True)}
-    for name, by_language in {
-        "at least": ("mindestens|wenigstens", "at least", "au moins"),
-        "at most": ("höchstens|maximal", "at most", "au plus(?! (?:tôt|tard|vite|près))|maximum"),
-        "Monday": (r"montag\w*", "mondays?", "lundis?"),
-        "Tuesday": (r"dienstag\w*", "tuesdays?", "mardis?"),
-        "Wednesday": (r"mittwoch\w*", "wednesdays?", "mercredis?"),
-        "Thursday": (r"donnerstag\w*", "thursdays?", "jeudis?"),
-        "Friday": (r"freitag\w*", "fridays?", "vendredis?"),
-        "Saturday": (r"samstag\w*|sonnabend\w*", "saturdays?", "samedis?"),
-        "Sunday": (r"sonntag\w*", "sundays?", "dimanches?"),
-    }.items()
-}
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _SCHEMA = {
     "type": "object",
@@ -162,18 +147,8 @@ class Translating:
             if gone or new:
                 said = [f"{what} {', '.join(some)}" for what, some in (("lost", gone), ("new", new)) if some]
                 yield f"{name}: {'; '.join(said)}"
+            yield from (f"{name}: {reason}" for reason in unfit_in(other) if reason not in unfit_in(first))
             yield from (f"{name}: {line}" for line in turned_round(first, self.catalog.language, other, self.target))
-
-
-def turned_round(first: str, language: str, other: str, target: str) -> Iterator[str]:
-    """Yield where a translation may say the opposite: yes for no, "at least" for "at most", another weekday."""
-    begins, becomes = yes_or_no(first, language), yes_or_no(other, target)
-    if begins and becomes and begins != becomes:
-        yield f"begins with {begins}, the translation with {becomes}"
-    for name, patterns in _TURNING.items() if {language, target} <= set(COUNTED) else ():
-        before, after = (len(patterns[code].findall(text)) for code, text in ((language, first), (target, other)))
-        if before != after:
-            yield f"{name!r}: {before}, in the translation {after}"
 
 
 def _likelier(text: str, first: str, other: str) -> str:
@@ -199,7 +174,7 @@ def _identifier() -> Any:
 
 def _numbers(text: str) -> set[str]:
     """Return the numbers in digits, decimal commas as points."""
-    return {found.replace(",", ".") for found in _NUMBER.findall(text)}
+    return {found.replace(",", ".") for found in _NUMBER.findall(plain_thousands(text))}
 
 
 def _read(answer: str, source: Mapping[str, str]) -> Mapping[str, str]:

@@ -64,6 +64,7 @@ def answers(wanted: TopicOptions, search: SourceOptions, out: WorkPath, asking: 
     from harness.authoring.evidence.drafting import Plan
     from harness.authoring.evidence.proposal import PAGE, Answered, Proposal, nearest_pairs
     from harness.authoring.evidence.topics import TopicDrafting, load_answer_texts, read_topics
+    from harness.authoring.variants.sifting import unfit_in
     from harness.authoring.workshop import Workshop
 
     with friendly_errors():
@@ -101,6 +102,8 @@ def answers(wanted: TopicOptions, search: SourceOptions, out: WorkPath, asking: 
             pairs.append(pair.model_copy(update={"facets": answer.facets}))
             struck, unchecked = len(answer.evidence.struck), len(answer.evidence.unchecked)
             doubts = f"; {struck} struck, {unchecked} unchecked" if struck or unchecked else ""
+            texts_of = " ".join(filter(None, (pair.short_answer, pair.answer, pair.easy_answer)))
+            doubts += "".join(f"; {reason} in it: mend it" for reason in unfit_in(texts_of))
             kept = len([each for each in answer.evidence.sentences if not each.flaw])
             console.print(
                 f"{topic.id}: {counted(kept, 'sentence')} with their sources{doubts}. {out / topic.id / PAGE}"

@@ -12,10 +12,17 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from bot import BadData, Catalog, Settings, fold, friendly_errors, load_catalog, locate
-from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants, places_of_variants
+from bot import BadData, Catalog, Settings, UserFixable, fold, friendly_errors, load_catalog, locate
+from bot.catalog.additions import (
+    Addition,
+    add_calibration,
+    add_near_misses,
+    add_variants,
+    places_of_lines,
+    places_of_variants,
+)
 from bot.commands.heard import Ear
-from harness.authoring.variants.queue import Decision, Queue
+from harness.authoring.variants.queue import Decided, Decision, Queue
 from harness.authoring.variants.screen import decide_one_by_one, review_words
 from harness.authoring.variants.sifting import Copies
 from harness.authoring.workshop import NOTE
@@ -43,6 +50,9 @@ class Reviewed:
     accept_agreed: Annotated[
         bool, typer.Option("--accept-agreed", help="Accept at once all that the blind check agrees with.")
     ] = False
+    unread: Annotated[
+        bool, typer.Option("--unread", help="With that: also where only rules have listened for emergencies.")
+    ] = False
     sample: Annotated[
         int | None,
         typer.Option("--sample", min=1, help="Decide on so many of those first: how good is its word?", metavar="N"),
@@ -55,6 +65,14 @@ class Reviewed:
     ] = None
 
 
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """What was accepted and is not written: near copies of a text of another kind, and what was taken out by hand."""
+
+    copies: Sequence[tuple[Addition, str]]
+    gone: Sequence[Decided]
+
+
 def review(reviewed: Reviewed, json_: options.Json = False) -> None:
     """Decide on drafted texts one by one, by a table, or all that the check agrees with; accepted ones are written."""
     with friendly_errors():
@@ -62,33 +80,48 @@ def review(reviewed: Reviewed, json_: options.Json = False) -> None:
         kind, language = _work_of(reviewed.out, folder)
         catalog, words = load_catalog(folder, language), review_words(language)
         queue, console = Queue.of(reviewed.out), plain_console(soft_wrap=True)
+        ear = Ear.of(folder, language, Settings.from_environment())
+        queue = replace(queue.listening(ear.emergencies, ear.name), trained=ear.lookout is not None)
+        # What cannot be done is said before anything is written.
+        if reviewed.accept_agreed and queue.agreed and not (queue.trained or reviewed.unread):
+            raise UserFixable(
+                f"Only the rules have listened for emergencies in {len(queue.agreed)} texts, as the alarm of {folder} "
+                "is not trained: what no rule knows they do not hear. Nothing is accepted together. Read them (this "
+                "command without `--accept-agreed`), train first (`klartext train`), or say `--unread`."
+            )
+        given = queue.read_sheet(reviewed.decided, catalog.by_id) if reviewed.decided is not None else []
         # Also what was decided when the command was stopped, or for another folder of this catalog.
+        queue = queue.note_written(str(folder.resolve()), _standing_there(queue, kind, catalog))
         earlier = FILES[kind](folder, language, _new(queue, kind, catalog)[0])
         if earlier and not json_:
             console.print(words.say("before", folder=folder, texts=earlier))
-        ear = Ear.of(folder, language, Settings.from_environment())
-        queue = replace(queue.listening(ear.emergencies, ear.name), trained=ear.lookout is not None)
+        queue = queue.note_written(str(folder.resolve()), _standing_there(queue, kind, load_catalog(folder, language)))
         try:
-            queue = _decided(reviewed, queue, catalog, console, json_=json_)
+            if (accepting := sum(each.act != "drop" for each in given)) and not queue.trained and not json_:
+                console.print(words.say("untrained", texts=accepting))
+            queue = _decided(reviewed, queue.decide(given), catalog, console, json_=json_)
         except KeyboardInterrupt:
             console.print(f"\n{words.stopped}")
             raise typer.Exit(INTERRUPTED) from None
         new, copies = _new(queue, kind, load_catalog(folder, language))
         added = FILES[kind](folder, language, new)
+        after = load_catalog(folder, language)
+        queue = queue.note_written(str(folder.resolve()), _standing_there(queue, kind, after))
+        gone = [each for each in queue.accepted if _is_gone(each, queue, kind, after)]
+        for out in gone if not json_ else ():
+            console.print(words.say("gone", pair=out.pair, text=printable(out.text.text)))
         for each, place in copies if not json_ else ():
             where = words.places[place]
             console.print(words.say("copied", pair=each.pair or "-", text=printable(each.text), where=where))
-        _show(queue, earlier + added, load_catalog(folder, language), copies=copies, json_=json_)
-        if kind == "variants" and not json_:
-            for pair, where in _left_behind(queue, folder, language):
+        _show(queue, earlier + added, after, Unwritten(copies, gone), json_=json_)
+        if not json_:
+            for pair, where in _left_behind(queue, kind, folder, language):
                 console.print(words.say("stays", pair=pair, where=where))
 
 
 def _decided(reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Console, *, json_: bool) -> Queue:
     """Return the queue with what the curator decides now; each decision is kept at once."""
     words = review_words(catalog.language)
-    if reviewed.decided is not None:
-        queue = queue.decide(queue.read_sheet(reviewed.decided, catalog.by_id))
     read_all = True
     if reviewed.sample is not None:
         texts = queue.sample(reviewed.sample)
@@ -107,6 +140,8 @@ def _decided(reviewed: Reviewed, queue: Queue, catalog: Catalog, console: Consol
         console.print(words.unsampled)
     if reviewed.sheet is not None:
         rows = queue.write_sheet(reviewed.sheet)
+        if rows and not queue.trained and not json_:
+            console.print(words.say("untrained", texts=rows))
         if not json_:
             console.print(words.say("sheet", file=reviewed.sheet, texts=rows))
     if not (reviewed.decided or reviewed.sample or reviewed.accept_agreed or reviewed.sheet or json_):
@@ -138,10 +173,35 @@ def _work_of(out: Path, folder: Path) -> tuple[str, str]:
     return str(kind), str(language)
 
 
-def _additions(queue: Queue, kind: str) -> list[Addition]:
-    """Return what was accepted; what no pair answers is a question without one, unless it was moved to a pair."""
+def _standing_there(queue: Queue, kind: str, catalog: Catalog) -> list[Decided]:
+    """Return what was accepted and stands in the catalog's files; variants under their pair."""
+    if kind == "variants":
+        there = {
+            (pair.id, fold(text))
+            for pair in catalog.pairs
+            for text in (pair.question, *(each.text for each in pair.variants))
+        }
+        return [each for each in queue.accepted if (each.pair, fold(each.text.text)) in there]
+    texts = catalog.near_misses if kind == "near-misses" else catalog.calibration
+    known = {fold(each.text) for each in texts}
+    return [each for each in queue.accepted if fold(each.text.text) in known]
+
+
+def _is_gone(each: Decided, queue: Queue, kind: str, catalog: Catalog) -> bool:
+    """Say whether somebody took an accepted text out of the catalog's files by hand: it is not written again."""
+    noted = (str(catalog.path.parent.resolve()), each.text.id, each.pair) in queue.written
+    return noted and each not in _standing_there(queue, kind, catalog)
+
+
+def _additions(queue: Queue, kind: str, catalog: Catalog) -> list[Addition]:
+    """Return what was accepted and not taken out by hand.
+
+    What no pair answers is a question without one, unless it was moved to a pair.
+    """
     found = []
     for each in queue.accepted:
+        if _is_gone(each, queue, kind, catalog):
+            continue
         text = each.text
         pair = "" if kind == "unanswered" and not each.moved else each.pair
         also = tuple(id_ for id_ in text.answered_by if id_ != pair) if pair else ()
@@ -156,7 +216,7 @@ def _new(queue: Queue, kind: str, catalog: Catalog) -> tuple[list[Addition], lis
     Works of several kinds that are made side by side know nothing of each other: who learns from a text shall not be
     measured, or set thresholds, by it. What is written stays where it is.
     """
-    accepted = _additions(queue, kind)
+    accepted = _additions(queue, kind, catalog)
     own = "calibration" if kind == "unanswered" else kind
     places = {
         "variants": [
@@ -178,12 +238,20 @@ def _new(queue: Queue, kind: str, catalog: Catalog) -> tuple[list[Addition], lis
     return [each for each in accepted if each not in refused], copies
 
 
-def _left_behind(queue: Queue, folder: Path, language: str) -> list[tuple[str, str]]:
-    """Return the pair, file and line of variants that were written, and dropped or moved away afterwards."""
+def _left_behind(queue: Queue, kind: str, folder: Path, language: str) -> list[tuple[str, str]]:
+    """Return the pair, file and line of texts that were written, and dropped, moved away or taken back afterwards."""
+    if kind != "variants":
+        there = places_of_lines(folder, language, near_misses=kind == "near-misses")
+        standing = {each.text.id for each in queue.accepted}
+        return [
+            (text.pair, there[fold(text.text)])
+            for text in queue.texts
+            if text.id not in standing and fold(text.text) in there
+        ]
     elsewhere = {
-        (fold(text.text), text.voice): decision.pair
+        (fold(text.text), text.voice): decision.pair if decision is not None else ""
         for text in queue.texts
-        if (decision := queue.decisions.get(text.id)) is not None and decision.act in ("drop", "move")
+        if (decision := queue.decisions.get(text.id)) is None or decision.act in ("drop", "move")
     }
     return [
         (pair, where)
@@ -192,7 +260,7 @@ def _left_behind(queue: Queue, folder: Path, language: str) -> list[tuple[str, s
     ]
 
 
-def _show(queue: Queue, added: int, catalog: Catalog, *, copies: Sequence[tuple[Addition, str]], json_: bool) -> None:
+def _show(queue: Queue, added: int, catalog: Catalog, unwritten: Unwritten, *, json_: bool) -> None:
     words = review_words(catalog.language)
     status = _status(catalog)
     counts = queue.counts()
@@ -200,9 +268,10 @@ def _show(queue: Queue, added: int, catalog: Catalog, *, copies: Sequence[tuple[
     alarming = [text for text in queue.waiting if text.id in queue.alarming]
     if json_:
         heard = {"alarming": {text.id: queue.alarming[text.id] for text in alarming}}
-        refused = [{"pair": each.pair, "text": each.text, "copy_of": place} for each, place in copies]
+        refused = [{"pair": each.pair, "text": each.text, "copy_of": place} for each, place in unwritten.copies]
         found = {"decided": counts, "added": added, "pairs": status, "unanswered": unanswered}
-        print_json({**found, **heard, "copies": refused})
+        taken_out = [{"pair": each.pair, "text": each.text.text} for each in unwritten.gone]
+        print_json({**found, **heard, "copies": refused, "taken_out": taken_out})
         return
     console = plain_console(soft_wrap=True)
     table = plain_table(f"{catalog.ref} ({catalog.language})", *words.columns)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote, unquote
 
-from bot import BadData
-from harness.files import decoded, replace_private_text, unreadable, writing
+from bot import BadData, decoded
+from harness.files import replace_private_text, unreadable, writing
 
 PROMPT, ANSWER = " prompt.txt", " answer.txt"
 MODEL = "chat"  # whom an answer without a name is by

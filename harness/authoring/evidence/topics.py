@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 
-from bot import BadData, data_folder
+from bot import BadData, data_folder, decoded
 from harness.authoring.evidence.drafting import Drafter, Evidence, Plan
 from harness.authoring.working import Ask, Unusable, Work, ask, prefixed, together
-from harness.files import Record, decoded, read_record, unreadable
+from harness.files import Record, read_record, unreadable
 from harness.llm.scores import json_objects
 
 ID = re.compile(r"[a-z0-9][a-z0-9_.-]*")

@@ -197,11 +197,15 @@ class Prompting:
                 continue
             number, named = entry.get("n"), entry.get("pairs")
             number = int(number) if isinstance(number, str) and number.isdecimal() else number
-            if not isinstance(number, int) or not 1 <= number <= len(batch) or not isinstance(named, list):
+            if not isinstance(number, int) or not isinstance(named, list):
                 continue
-            known = [str(each) for each in named if str(each) in self.catalog.by_id]
-            if known or not named:  # what names unknown pairs only says nothing
-                found.setdefault(batch[number - 1].id, tuple(dict.fromkeys(known)))
+            if not 1 <= number <= len(batch):
+                # Who counts from 0, or skips a text, may have answered each for its neighbour.
+                raise Unusable(f"it numbers a text {number}, and the texts are 1 to {len(batch)}")
+            known = tuple(dict.fromkeys(str(each) for each in named if str(each) in self.catalog.by_id))
+            # What names unknown pairs only says nothing.
+            if (known or not named) and found.setdefault(batch[number - 1].id, known) != known:
+                raise Unusable(f"it says two things of text {number}")
         if 2 * len(found) < len(batch):
             raise Unusable(f"it says of {len(found)} of {len(batch)} texts which pairs answer them")
         return found

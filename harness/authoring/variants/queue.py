@@ -36,6 +36,7 @@ MEANING: Mapping[Verdict, str] = {
 Act = Literal["accept", "move", "drop", "wait"]  # wait: a decision is taken back
 ACTS: tuple[Act, ...] = ("accept", "move", "drop")
 QUEUE, DECISIONS, HEARD = "queue.jsonl", "decisions.jsonl", "heard.jsonl"
+WRITTEN = "written.jsonl"
 COLUMNS = ("id", "decision", "pair", "proposal", "check", "answered_by", "facet", "voice", "patient", "text")
 READ = ("id", "decision", "pair", "text")  # of those, what is taken from a table
 TEXT = "t"  # before the id in a table: a spreadsheet takes digits with an e among them for a number
@@ -83,6 +84,14 @@ class Heard(Record):
     sign: str
 
 
+class Written(Record):
+    """An accepted text that stood in a catalog's files. Without a catalog: decided anew, notes before end."""
+
+    id: str
+    catalog: str = ""
+    pair: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Decided:
     """A text that is accepted, for the pair that it was accepted for, and whether a curator moved it there."""
@@ -110,6 +119,7 @@ class Queue:
     decisions: Mapping[str, Decision]
     alarming: Mapping[str, str] = field(default_factory=dict)
     trained: bool = False
+    written: frozenset[tuple[str, str, str]] = frozenset()  # catalog folder, id and pair of what stood in its files
 
     @classmethod
     def of(cls, folder: Path) -> Queue:
@@ -123,7 +133,9 @@ class Queue:
         problem = f": this is no line of a queue ({{reason}}). Run `klartext author variants --out {folder}` again."
         decisions = folder / DECISIONS
         given = read_lines(decisions, Decision, problem) if decisions.is_file() else []
-        return cls(folder, read_lines(file, Queued, problem), _standing(given))
+        noted = folder / WRITTEN
+        notes = read_lines(noted, Written, problem) if noted.is_file() else []
+        return cls(folder, read_lines(file, Queued, problem), _standing(given), written=_stood(notes))
 
     @property
     def waiting(self) -> list[Queued]:
@@ -152,11 +164,21 @@ class Queue:
         new = [text for text in self.waiting if text.id not in known]
         signs = emergencies([text.text for text in new])
         noted = [Heard(id=text.id, ear=ear, sign=sign) for text, sign in zip(new, signs, strict=True)]
-        if noted:
-            with writing(file, "Choose another `--out`."), open(file, "ab", opener=private_opener) as stream:
-                append_durably(stream, as_lines(each.model_dump() for each in noted).encode())
+        self._append(HEARD, noted)
         known |= {each.id: each.sign for each in noted}
         return replace(self, alarming={id_: sign for id_, sign in known.items() if sign})
+
+    def note_written(self, catalog: str, texts: Iterable[Decided]) -> Queue:
+        """Note which accepted texts stand in a catalog's files: what is gone from them later was taken out by hand."""
+        new = sorted({(catalog, each.text.id, each.pair) for each in texts} - self.written)
+        self._append(WRITTEN, [Written(catalog=where, id=id_, pair=pair) for where, id_, pair in new])
+        return replace(self, written=self.written | {*new})
+
+    @property
+    def latest(self) -> Queued | None:
+        """The text that was decided on last."""
+        by_id = {text.id: text for text in self.texts}
+        return next((by_id[id_] for id_ in reversed(list(self.decisions)) if id_ in by_id), None)
 
     def counts(self) -> Counter[str]:
         """Return how many texts have each decision, and how many wait."""
@@ -164,10 +186,20 @@ class Queue:
 
     def decide(self, decisions: Sequence[Decision]) -> Queue:
         """Keep decisions, durably, and return the queue as it is then."""
-        file = self.folder / DECISIONS
-        with writing(file, "Choose another `--out`."), open(file, "ab", opener=private_opener) as stream:
-            append_durably(stream, as_lines(each.model_dump() for each in decisions).encode())
-        return replace(self, decisions=_standing([*self.decisions.values(), *decisions]))
+        self._append(DECISIONS, decisions)
+        anew = {each.id for each in decisions}
+        self._append(WRITTEN, [Written(id=id_) for id_ in sorted(anew & {id_ for _, id_, _ in self.written})])
+        return replace(
+            self,
+            decisions=_standing([*self.decisions.values(), *decisions]),
+            written=frozenset(each for each in self.written if each[1] not in anew),
+        )
+
+    def _append(self, name: str, records: Sequence[Record]) -> None:
+        file = self.folder / name
+        if records:
+            with writing(file, "Choose another `--out`."), open(file, "ab", opener=private_opener) as stream:
+                append_durably(stream, as_lines(each.model_dump() for each in records).encode())
 
     @property
     def agreed(self) -> list[Queued]:
@@ -269,9 +301,23 @@ def _as_stored(text: str) -> str:
 
 
 def _standing(decisions: Sequence[Decision]) -> dict[str, Decision]:
-    """Return the last decision on each text, where it was not taken back."""
-    last = {each.id: each for each in decisions}
+    """Return the last decision on each text, where it was not taken back; the latest stands last."""
+    last: dict[str, Decision] = {}
+    for each in decisions:
+        last.pop(each.id, None)
+        last[each.id] = each
     return {id_: each for id_, each in last.items() if each.act != "wait"}
+
+
+def _stood(notes: Sequence[Written]) -> frozenset[tuple[str, str, str]]:
+    """Return what is noted as written, where it was not decided on anew since."""
+    found: set[tuple[str, str, str]] = set()
+    for note in notes:
+        if note.catalog:
+            found.add((note.catalog, note.id, note.pair))
+        else:
+            found = {each for each in found if each[1] != note.id}
+    return frozenset(found)
 
 
 def write_queue(folder: Path, texts: Iterable[Queued]) -> None:

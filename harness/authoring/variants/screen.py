@@ -30,11 +30,13 @@ class ReviewWords(Record):
     strange: str
     wrong_key: str
     nothing: str
+    back: str
     alarm: str
     alarming: str
     sampled: str
     unsampled: str
     untrained: str
+    gone: str
     stays: str
     copied: str
     places: dict[str, str]
@@ -66,9 +68,10 @@ def decide_one_by_one(queue: Queue, texts: Sequence[Queued], catalog: Catalog, c
     words = review_words(catalog.language)
     todo, done, note = list(texts), list[Queued](), ""
     put_off = list[Queued]()  # since the last decision; they stand at the end
-    if not todo:
-        console.print(words.nothing)
     with open_keyboard() as keyboard:
+        if not todo:
+            console.print(words.nothing)
+            queue, todo = _taken_back(queue, keyboard, words, console)
         while len(todo) > len(put_off):
             text = todo[0]
             offered = [id_ for id_ in text.answered_by if id_ != text.pair][:MOST_OFFERED]
@@ -92,9 +95,10 @@ def decide_one_by_one(queue: Queue, texts: Sequence[Queued], catalog: Catalog, c
             elif key == "u" and put_off:
                 put_off.pop()
                 todo.insert(0, todo.pop())
-            elif key == "u" and done:
-                todo.insert(0, done.pop())
-                queue = queue.decide([Decision(id=todo[0].id, act="wait")])
+            elif key == "u" and (last := queue.latest) is not None:  # also of an earlier sitting
+                queue = queue.decide([Decision(id=last.id, act="wait")])
+                todo.insert(0, last)
+                done = done[:-1]
             elif decision is None or (decision.act == "move" and decision.pair not in catalog.by_id):
                 note = words.say("strange", pair=repr(named)) if key == "m" else words.wrong_key
             else:
@@ -102,6 +106,24 @@ def decide_one_by_one(queue: Queue, texts: Sequence[Queued], catalog: Catalog, c
                 done.append(todo.pop(0))
                 put_off.clear()
     return queue
+
+
+def _taken_back(
+    queue: Queue, keyboard: Keyboard | None, words: ReviewWords, console: Console
+) -> tuple[Queue, list[Queued]]:
+    """Offer to take the last decision back where nothing waits; return the text of it."""
+    while (last := queue.latest) is not None:
+        console.print(words.back)
+        try:
+            key, _ = _asked(keyboard, words)
+        except EOFError:
+            break
+        if key == "u":
+            return queue.decide([Decision(id=last.id, act="wait")]), [last]
+        if key == "q":
+            break
+        console.print(words.wrong_key)
+    return queue, []
 
 
 def _offer(offered: Sequence[str], key: str) -> str:

@@ -35,6 +35,11 @@ NAME = "name"  # of what is personal; other kinds are numbers, dates of birth an
 FEWEST_WORDS, SMALL = 3, 3  # of a copy that has one small word more or less; letters of a small word
 DENYING = frozenset({"no", "not", "nie", "nor", "non", "pas", "kei", "ned", "net"})  # small, and turn a sentence round
 _MARKUP = re.compile(r"</?[A-Za-z!][^<>]*>|&(?:[a-z]+|#\d+);|\]\(")
+# "Dr. Favre", "Mme Sandrine Favre": in whatever language, also where there are no lists of names.
+_TITLED = re.compile(
+    r"\b(?:Dr|Prof|Frau|Herrn?|Mme|Mmes|Mlle|Monsieur|Madame|Mrs?|Ms|Docteure?|Doctor)\b\.?"
+    r"(?: (?:Dr|med|Prof)\b\.?)* (?:[A-ZÄÖÜÉÈ][\w'’-]+)"
+)
 _SPELT = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o"})
 
 
@@ -152,6 +157,12 @@ class Sieve:
         if self.personal_in is not None and (kinds := self.personal_in(draft.text)):
             return "name of a person" if NAME in kinds else "number or address of a person"
         return None
+
+
+def unfit_in(text: str) -> list[Reason]:
+    """Return what a text for patients must not hold: markup, and a person's name behind a title."""
+    found: tuple[tuple[Reason, re.Pattern[str]], ...] = (("markup", _MARKUP), ("name of a person", _TITLED))
+    return [reason for reason, pattern in found if pattern.search(text)]
 
 
 def counted_reasons(dropped: Sequence[Dropped]) -> dict[Reason, int]:

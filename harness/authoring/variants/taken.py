@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot import BadData, Catalog
+from bot import BadData, Catalog, decoded
 from harness.authoring.filled import read_form_rows
-from harness.files import Record, as_document, decoded, read_record, replace_text, writing
+from harness.files import Record, as_document, read_record, replace_text, writing
 from harness.patients.suites import open_suite, suites_in
 
 TAKEN = "there.json"  # in a work's folder

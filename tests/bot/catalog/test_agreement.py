@@ -39,6 +39,10 @@ TODAY = date(2026, 11, 23)
         ("en", "Take 5 g of powder in 3 l of water above 38 °C.", "3 litres, 38 °C, 5 g"),
         ("fr", "Salle 3 l, chambre n° 12 g; à l'étage 4 l'accueil vous attend.", "3, 4, 12"),
         ("fr", "Le réseau 5 g ne gêne pas, quai 2 g.", "2, 5"),
+        ("de", "Nehmen Sie pro Tag 400 mg, am Tag 7 nichts.", "7 days, 400 mg"),
+        ("fr", "Prenez par jour 400 mg au maximum.", "400 mg"),
+        ("fr", "Rien jusqu'à 6 heures avant l'examen, venez à 8 heures.", "6 hours, 8 o'clock"),
+        ("de", "Trinken Sie 1'000 ml.", "1000 ml"),
         ("fr", "Buvez 2 l d'eau avec 5 g de sel, à 38 °C.", "2 litres, 38 °C, 5 g"),
     ],
 )

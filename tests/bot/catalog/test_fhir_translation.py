@@ -137,3 +137,52 @@ def test_words_with_another_unit_are_refused_where_both_languages_are_read() -> 
         with pytest.raises(BadData, match="other numbers or units"):
             translated(form, f"text\ten\nVor 6 Monaten 100 mg\t{said}\n", "en")
     assert translated(form, "text\ten\nVor 6 Monaten 100 mg\t6 months ago 100 mg\n", "en")
+
+
+CHOICES: dict[str, Any] = {
+    "resourceType": "Questionnaire",
+    "language": "de",
+    "title": "Kommen Sie nicht nüchtern.",
+    "description": "Haben Sie mehr als zwei Stunden geblutet?",
+    "purpose": "Trinken Sie 1'000 ml.",
+    "item": [{"linkId": "a", "type": "choice", "answerOption": [{"valueString": "Ja"}, {"valueString": "Nein"}]}],
+}
+
+
+def test_the_choices_of_a_question_that_are_plain_words_are_translated_too() -> None:
+    assert translations_table(CHOICES).splitlines()[-2:] == ["Ja", "Nein"]
+    option = translated(CHOICES, "text\tfr\nJa\tOui\nNein\tNon\n", "fr")["item"][0]["answerOption"][0]
+    assert option["_valueString"]["extension"][0]["extension"][1] == {"url": "content", "valueString": "Oui"}
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("Ja\tNon", "'yes' became 'no'"),
+        ("Nein\tje ne sais pas", r"'no' became .don't know"),
+        ("Kommen Sie nicht nüchtern.\tVenez à jeun.", "negations: 1, in the translation 0"),
+        ("Kommen Sie nicht nüchtern.\tKommen Sie nicht nüchtern.", "it is not translated"),
+        ("Haben Sie mehr als zwei Stunden geblutet?\tAvez-vous saigné moins de deux heures ?", "'more' became 'less'"),
+    ],
+)
+def test_words_that_say_something_else_are_taken_only_when_somebody_has_read_them(row: str, problem: str) -> None:
+    with pytest.raises(BadData, match=problem):
+        translated(CHOICES, f"text\tfr\n{row}\n", "fr")
+    assert translated(CHOICES, f"text\tfr\n{row}\n", "fr", other_words=True) != CHOICES
+
+
+def test_what_no_page_may_show_and_equal_choices_are_never_taken() -> None:
+    for said in ("#NAME?", "=OUI()", "<b>oui</b>"):
+        with pytest.raises(BadData, match="Line 2 has a formula"):
+            translated(CHOICES, f"text\tfr\nJa\t{said}\n", "fr", other_words=True)
+    with pytest.raises(BadData, match="Two choices of one question would both read 'Oui'"):
+        translated(CHOICES, "text\tfr\nJa\tOui\nNein\tOui\n", "fr", other_words=True)
+
+
+def test_right_words_pass_with_swiss_thousands_and_negations_of_the_language() -> None:
+    table = (
+        "text\tfr\nJa\tOui\nNein\tNon\nKommen Sie nicht nüchtern.\tNe venez pas à jeun.\n"
+        "Haben Sie mehr als zwei Stunden geblutet?\tAvez-vous saigné plus de deux heures ?\n"
+        "Trinken Sie 1'000 ml.\tBuvez 1000 ml.\n"
+    )
+    assert untranslated(translated(CHOICES, table, "fr"), "fr") == []

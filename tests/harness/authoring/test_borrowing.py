@@ -113,8 +113,8 @@ def test_a_catalog_without_variants_borrows_another_exams_and_says_so(catalog: P
     assert done.exit_code == 0, done.output
     assert "24 texts to decide on" in done.stdout.replace("\n", " ")
     assert "more than a pair takes (`--per-pair`)." in done.stdout
-    assert "New in" in author("review", "--out", work, "--catalog", catalog, "--accept-agreed").stdout
-    again = author("review", "--out", work, "--catalog", catalog, "--accept-agreed")
+    assert "New in" in author("review", "--out", work, "--catalog", catalog, "--accept-agreed", "--unread").stdout
+    again = author("review", "--out", work, "--catalog", catalog, "--accept-agreed", "--unread")
     assert again.stdout.rstrip().splitlines()[-2].endswith(": 0.")
 
     after = [each for pair in load_catalog(catalog, "en").pairs for each in pair.variants]
@@ -149,7 +149,7 @@ def test_who_wrote_it_and_whom_it_tells_of_is_kept_apart(catalog: Path, tmp_path
     assert "3 texts borrowed, 2 texts rejected:" in done.stdout
     assert "1 name of a person" in done.stdout
     assert "1 in the catalog" in done.stdout
-    author("review", "--out", work, "--catalog", catalog, "--accept-agreed")
+    author("review", "--out", work, "--catalog", catalog, "--accept-agreed", "--unread")
 
     (kept,) = load_catalog(catalog, "en").pair("pain").variants
     assert kept.by is not None

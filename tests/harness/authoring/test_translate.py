@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot import load_catalog, locate
-from harness.authoring.translation import FIELDS, load_texts, turned_round
+from bot.catalog.turning import turned_round
+from harness.authoring.translation import FIELDS, load_texts
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
 FRENCH = {
@@ -101,6 +102,13 @@ def test_an_answer_left_in_the_first_language_is_asked_again(tmp_path: Path) -> 
         ),
         (("de", "Kommen Sie am Montag."), ("en", "Come on Tuesday."), "'Monday': 1, in the translation 0"),
         (("de", "Ja. Spätestens am Freitag, höchstens 2."), ("en", "Yes. By Friday, at most 2."), ""),
+        (
+            ("de", "Trinken Sie keinen Kaffee. Rauchen Sie nicht."),
+            ("fr", "Buvez du café. Fumez."),
+            "negations: 2, in the translation 0",
+        ),
+        (("de", "Mehr als 2 Stunden?"), ("fr", "Moins de 2 heures ?"), "'more' became 'less'"),
+        (("de", "Warten Sie nicht."), ("fr", "Venez tout de suite."), ""),  # one is often said otherwise
         (("de", "Ja."), ("it", "No, lunedì."), ""),  # nobody has said how Italian says it
         (("en", "No cream today."), ("fr", "Oui, sans crème, au plus vite."), ""),
     ],

@@ -15,11 +15,12 @@ import pytest
 from bot import BadData, load_catalog
 from bot.catalog.additions import Addition, add_calibration, add_near_misses, add_variants
 from bot.testing import scripted_endpoint
-from harness.authoring.variants.asking import KINDS, load_texts
+from harness.authoring.variants.asking import KINDS, Draft, Prompting, load_texts
 from harness.authoring.variants.plan import load_curve
 from harness.authoring.variants.queue import VERDICTS
 from harness.authoring.variants.screen import review_words
 from harness.authoring.variants.voices import load_voices
+from harness.authoring.working import Unusable
 from harness.llm.batch_files import answers_not_used
 from tests.harness.authoring.authoring import RECORDED, answer_waiting, author
 
@@ -76,14 +77,14 @@ def test_a_text_is_sifted_checked_blind_decided_and_written_once(catalog: Path, 
 
     sampled = author("review", "--out", work, "--catalog", catalog, "--sample", "2", typed="a\na\n")
     assert "Of 2 that the check agrees with you accepted 2." in sampled.stdout
-    accepted = author("review", "--out", work, "--catalog", catalog, "--accept-agreed")
+    accepted = author("review", "--out", work, "--catalog", catalog, "--accept-agreed", "--unread")
     assert "Decisions: 3 accept, 2 waiting. New in" in accepted.stdout
     moved = author("review", "--out", work, "--catalog", catalog, typed="s\nx\nd\nu\nm nothing\n1\n")
     assert "1  afterwards" in moved.stdout
     assert "Decisions: 3 accept, 1 drop, 1 waiting" in author(
         "review", "--out", work, "--catalog", catalog, typed="d\n"
     ).stdout.replace("1 move, ", "")  # which one came first depends on the one that was put off
-    again = author("review", "--out", work, "--catalog", catalog, "--accept-agreed")
+    again = author("review", "--out", work, "--catalog", catalog, "--accept-agreed", "--unread")
     assert "New in" in again.stdout
     assert again.stdout.rstrip().splitlines()[-2].endswith(": 0.")
 
@@ -105,7 +106,7 @@ def test_what_copies_a_text_of_another_kind_is_accepted_and_not_written(catalog:
     add_calibration(catalog, "en", [Addition("pain", asked, "irish", stratum="low-health-literacy")])
 
     review = ("review", "--out", work, "--catalog", catalog)
-    accepted = author(*review, "--accept-agreed")
+    accepted = author(*review, "--accept-agreed", "--unread")
 
     assert "Accepted and not written (pain): 'Is it worse than at my doctor's?' is a near copy" in accepted.stdout
     assert "among the calibration questions of this catalog" in accepted.stdout
@@ -116,6 +117,32 @@ def test_what_copies_a_text_of_another_kind_is_accepted_and_not_written(catalog:
     assert [(each["pair"], each["copy_of"]) for each in copies] == [("pain", "calibration")]
 
 
+def test_a_line_deleted_by_hand_stays_out_until_it_is_accepted_anew(catalog: Path, tmp_path: Path) -> None:
+    drafted(catalog, work := tmp_path / "work")
+    review = ("review", "--out", work, "--catalog", catalog)
+    untrained = author(*review, "--accept-agreed")
+    assert (untrained.exit_code, "say `--unread`" in untrained.output) == (2, True)
+    assert "variants" not in (catalog / "en.yaml").read_text(encoding="utf-8")
+    author(*review, "--accept-agreed", "--unread")
+    before, after = (catalog / "en.yaml"), "blue arm how long"
+    lines = before.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if after not in line]
+    assert len(kept) == len(lines) - 1
+    before.write_text("".join(kept), encoding="utf-8")
+
+    again = author(*review, typed="q\n").stdout
+    assert "Taken out of the catalog by hand, and not written again (pain): 'blue arm how long'" in again
+    assert after not in before.read_text(encoding="utf-8")
+    assert json.loads(author(*review, "--json").stdout)["taken_out"] == [{"pair": "pain", "text": after}]
+    # What was accepted together is taken back one by one; what stands in the file is named with its line.
+    back = author(*review, typed="u\nu\nu\na\na\na\nq\n")
+    assert "Taken out" not in back.stdout, back.stdout
+    assert after in before.read_text(encoding="utf-8")
+    author(*review, typed="d\nd\n")
+    left = author(*review, typed="u\nu\nu\nq\n").stdout
+    assert re.search(r"still there \(\w+\): .*en\.yaml:\d+", left), left
+
+
 def test_a_second_block_of_json_in_a_pasted_answer_is_named_by_its_file(tmp_path: Path) -> None:
     two, one = '[{"text": "a"}]\n\nOr rather: {"text": "b"} [1]', 'Sure, as in [2]: {"texts": [{"text": "c"}]}'
     (tmp_path / "001 variants+plain+pain answer.txt").write_text(two, encoding="utf-8")
@@ -124,6 +151,22 @@ def test_a_second_block_of_json_in_a_pasted_answer_is_named_by_its_file(tmp_path
     (line,) = answers_not_used([tmp_path], {})
 
     assert "001 variants+plain+pain answer.txt: 2 blocks of JSON, of which one is read" in line
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ([(0, "pain"), (1, "pain")], "numbers a text 0, and the texts are 1 to 2"),
+        ([(1, "pain"), (1, "duration"), (2, "pain")], "says two things of text 1"),
+    ],
+)
+def test_a_blind_check_that_counts_otherwise_is_not_used(said: list[tuple[int, str]], problem: str) -> None:
+    catalog = load_catalog(WAY / "blood-donation", "en")
+    prompting = Prompting(load_texts("en"), catalog, "variants", "about giving blood", {}, 2)
+    ask = prompting.check([Draft("does it hurt", "pain", "plain"), Draft("how long", "duration", "plain")])
+
+    with pytest.raises(Unusable, match=problem):
+        ask.read(json.dumps([{"n": number, "pairs": [pair]} for number, pair in said]))
 
 
 def test_no_prompt_tells_the_check_what_was_meant_or_the_voice_what_others_answer(
@@ -199,7 +242,7 @@ def test_an_emergency_is_accepted_by_itself_only(catalog: Path, tmp_path: Path) 
     author(*review, "--sheet", sheet)
     rows = sheet.read_text(encoding="utf-8-sig")
     assert danger not in rows
-    together = author(*review, "--accept-agreed")
+    together = author(*review, "--accept-agreed", "--unread")
     assert "Accepted together, since the check agrees: 3." in together.stdout
     assert "Only the rules have listened for emergencies in 3 texts" in together.stdout
     assert "The alarm hears an emergency in 1:" in together.stdout
@@ -221,7 +264,9 @@ def test_an_emergency_is_accepted_by_itself_only(catalog: Path, tmp_path: Path) 
 def test_decisions_of_before_are_said_when_they_are_written_into_another_folder(catalog: Path, tmp_path: Path) -> None:
     drafted(catalog, work := tmp_path / "work")
     other = Path(shutil.copytree(catalog, tmp_path / "other"))
-    half_read = author("review", "--out", work, "--catalog", catalog, "--sample", "2", "--accept-agreed", typed="a\n")
+    half_read = author(
+        "review", "--out", work, "--catalog", catalog, "--sample", "2", "--accept-agreed", "--unread", typed="a\n"
+    )
     assert "nothing is accepted together" in half_read.stdout
     assert "Decisions: 1 accept, 4 waiting. New in" in half_read.stdout
 
@@ -330,7 +375,8 @@ def test_what_tells_of_a_person_and_what_differs_by_a_trifle_is_rejected(catalog
 
     def odd(id_: str, prompt: str) -> str:
         if id_.startswith("check/"):
-            return json.dumps([{"n": n, "pairs": ["pain"]} for n in range(1, 9)])
+            listed = re.findall(r"^(\d+): ", prompt, re.MULTILINE)
+            return json.dumps([{"n": int(n), "pairs": ["pain"]} for n in listed])
         return json.dumps([texts[0], *({"facet": "", "text": text} for text in texts[1:]), None])
 
     asked = ("variants", "--catalog", catalog, "--lang", "en", "--voices", "plain", "--pairs", "pain", "--out")
@@ -411,7 +457,7 @@ def test_what_no_pair_answers_is_written_by_other_voices_and_becomes_a_calibrati
         answer_waiting(work, beside, answers)
         done = author(*asked, "--answers", answers)
     assert "2 agrees, 1 a pair answers it" in done.stdout
-    author("review", "--out", work, "--catalog", catalog, "--accept-agreed")
+    author("review", "--out", work, "--catalog", catalog, "--accept-agreed", "--unread")
     assert "no pair answers: 2." in author("review", "--out", work, "--catalog", catalog, typed="m pain\n").stdout
     found = {each.text: each for each in load_catalog(catalog, "en").calibration}
 
