@@ -118,6 +118,8 @@ class Lexicon:
         others: Whom somebody speaks of who does not: "meine Nachbarin", "my dog".
         too: Words by which somebody joins them: "ich auch".
         excepting: What an exception from a denial begins with.
+        together: Pairs of terms that name something where both are in a message: "head" and "tube".
+        signs: Words of the body and of treatment: in doubt, what is said with one of them matters.
     """
 
     names: Terms = Terms()
@@ -136,6 +138,8 @@ class Lexicon:
     others: Terms = Terms()
     too: frozenset[str] = frozenset()
     excepting: re.Pattern[str] | None = None
+    together: tuple[tuple[Terms, Terms], ...] = ()
+    signs: Terms = Terms()
 
     @classmethod
     def of(cls, form: JsonObject) -> Lexicon:
@@ -170,7 +174,12 @@ class Lexicon:
             if named > harmless:
                 return not self.is_plain(text)
             place += harmless or 1
-        return False
+        return any(one.within(said) and other.within(said) for one, other in self.together) and not self.is_plain(text)
+
+    def hints_at_something(self, text: str) -> bool:
+        """Say whether a message speaks of the body or of treatment, and does not only deny: in doubt, it matters."""
+        said = words(text)
+        return (self.signs.within(said) or self.organs.within(said)) and not self.is_plain(text)
 
     def is_of_oneself(self, text: str) -> bool:
         """Say whether a patient speaks of themselves, as in "may I go in with my pacemaker?"."""
@@ -219,6 +228,8 @@ class Lexicon:
             named, harmless = self._named_at(said, place), self.harmless.length_at(said, place)
             cleared, part = self.clears.length_at(said, place), self.organs.length_at(said, place)
             joins = not self.joins.isdisjoint(after)
+            if place and self._begins_anew(said[place - 1], word, first=place == 1):
+                denied = False  # "no and I might be pregnant", "no I have a pacemaker"
             affirms = affirms or (word in self.affirms and not cleared)
             if harmless >= max(named, cleared, 1):
                 step = harmless
@@ -252,6 +263,11 @@ class Lexicon:
         if unwell or (organ and not (denies or well)):
             return _Piece(plain=False)
         return _Piece(plain=True, denies=denies or (organ and bool(well)), affirms=affirms)
+
+    def _begins_anew(self, before: str, word: str, *, first: bool) -> bool:
+        """Say whether a clause of its own begins with a word: what was denied before it ends there."""
+        whole = before in self.denials and before in self.clears.exact  # "no", not "kein"
+        return (first and whole and word in self.joins) or (word in self.own and (whole or before in self.joins))
 
     def _excepts_harmless(self, said: Sequence[str]) -> bool:
         """Say whether a word excepts only what is harmless: "nur eine Brille"."""
@@ -305,5 +321,10 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
         own=plain("own"),
         others=terms("others"),
         too=plain("too"),
+        together=tuple(
+            (Terms.of([one]), Terms.of([other]))
+            for one, _, other in (each.partition("+") for each in listed.get("together", ()))
+        ),
+        signs=terms("signs"),
         excepting=re.compile(rf"(?<!\w)(?:{longest})(?!\w)", re.IGNORECASE) if longest else None,
     )
