@@ -109,13 +109,12 @@ class Hearing(ChangingTurn):
     def place_of_words(self) -> Path:
         """Return where a message is kept in the patient's words, whatever it is; empty where nothing may be kept.
 
-        That is the question that is open, else the last one for free text, which is for all that was not asked; with or
-        after a "no" to the question for consent, that one: whoever names something then wants it to be known.
+        That is the question that is open, else the last one for free text, which is for all that was not asked; at the
+        question for consent, and after a "no" to it, that one: whoever names something then wants it to be known.
         """
         step, filling = self.step, self.session.filling
         if self.talk.phase == "asking" and isinstance(step, AskItem | AskAnother) and step.item.is_question:
-            undecided = asks_consent(step.item) and self.yes is None and self.talk.pending is None
-            return () if undecided else step.path
+            return step.path
         asked = [path for path in reversed(list(self.engine.questions(filling))) if not self.row_around(path)]
         found = (path for path in asked if self.item(path).type == "text")
         return next(found, next((path for path in asked if asks_consent(self.item(path))), ()))

@@ -165,8 +165,11 @@ class Lexicon:
             and not any(piece.affirms for piece in pieces)
         )
 
-    def names_something(self, text: str) -> bool:
-        """Say whether there is a word in a message that names something, and more than a denial of it."""
+    def names_something(self, text: str, *, asks: bool = False) -> bool:
+        """Say whether there is a word in a message that names something, and more than a denial of it.
+
+        `asks`: whether it is a question; "does the jab make me sick?" tells of nothing that was.
+        """
         # A phrase may be written over a mark: "box, under my collarbone".
         said, place = words(text), 0
         while place < len(said):
@@ -174,12 +177,12 @@ class Lexicon:
             if named > harmless:
                 return not self.is_plain(text)
             place += harmless or 1
-        return any(one.within(said) and other.within(said) for one, other in self.together) and not self.is_plain(text)
+        told = not asks and any(one.within(said) and other.within(said) for one, other in self.together)
+        return told and not self.is_plain(text)
 
     def hints_at_something(self, text: str) -> bool:
         """Say whether a message speaks of the body or of treatment, and does not only deny: in doubt, it matters."""
-        said = words(text)
-        return (self.signs.within(said) or self.organs.within(said)) and not self.is_plain(text)
+        return self.signs.within(words(text)) and not self.is_plain(text)
 
     def is_of_oneself(self, text: str) -> bool:
         """Say whether a patient speaks of themselves, as in "may I go in with my pacemaker?"."""
