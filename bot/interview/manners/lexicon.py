@@ -231,8 +231,7 @@ class Lexicon:
             named, harmless = self._named_at(said, place), self.harmless.length_at(said, place)
             cleared, part = self.clears.length_at(said, place), self.organs.length_at(said, place)
             joins = not self.joins.isdisjoint(after)
-            if place and self._begins_anew(said[place - 1], word, first=place == 1):
-                denied = False  # "no and I might be pregnant", "no I have a pacemaker"
+            denied = denied and not self._begins_anew(said, place)
             affirms = affirms or (word in self.affirms and not cleared)
             if harmless >= max(named, cleared, 1):
                 step = harmless
@@ -267,8 +266,9 @@ class Lexicon:
             return _Piece(plain=False)
         return _Piece(plain=True, denies=denies or (organ and bool(well)), affirms=affirms)
 
-    def _begins_anew(self, before: str, word: str, *, first: bool) -> bool:
-        """Say whether a clause of its own begins with a word: what was denied before it ends there."""
+    def _begins_anew(self, said: Sequence[str], place: int) -> bool:
+        """Say whether a clause of its own begins at a place: "no and I might be pregnant", "no I have a pacemaker"."""
+        before, word, first = said[place - 1], said[place], place == 1
         whole = before in self.denials and before in self.clears.exact  # "no", not "kein"
         return (first and whole and word in self.joins) or (word in self.own and (whole or before in self.joins))
 
