@@ -97,6 +97,8 @@ class Decisions:
         rule = self.rules.get(item.link_id) if item is not None else None
         own = self.of_patient(text, item, filler)
         if rule is not None and item is not None and (unanswered or not asks):
+            if self.lexicon.contradicts_itself(own):
+                return True
             excepted = self.lexicon.excepted(own)
             if rule.any_words or (excepted and not _is_clear(item, rule, excepted)):
                 return not self.lexicon.is_plain(own)

@@ -158,9 +158,10 @@ class Hearing(ChangingTurn):
         if not waits or bare or self.takes(question, self.text):
             return False
         # "Nope, just a plate in the ankle" is said to what was asked, unless it names what waits.
-        denies = question.item.link_id in decides and begins_with_no(self.text, self.language)
+        denies = bool(decides) and begins_with_no(self.text, self.language)
         named = " ".join(words(self.text)[1:])  # that "no" is the answer that waits says nothing
-        return not denies or bool(questions_complained_of(self, (taken,), named))
+        corrects = not WORDS["correcting_words"].isdisjoint(words(self.text))
+        return not denies or (corrects and bool(questions_complained_of(self, (taken,), named)))
 
     def _corrects_instead(self, question: AskItem) -> bool:
         """Take a message as the correction of an earlier answer where it is no reply to the open question."""

@@ -184,6 +184,12 @@ class Lexicon:
         """Say whether a message speaks of the body or of treatment, and does not only deny: in doubt, it matters."""
         return self.signs.within(words(text)) and not self.is_plain(text)
 
+    def contradicts_itself(self, text: str) -> bool:
+        """Say whether a message is yes and no at once, and nothing else: "yes no"."""
+        said = set(words(text))
+        both = not said.isdisjoint(self.affirms) and not said.isdisjoint(self.clears.exact)
+        return both and said <= self.affirms | self.denials
+
     def is_of_oneself(self, text: str) -> bool:
         """Say whether a patient speaks of themselves, as in "may I go in with my pacemaker?"."""
         return not self.own.isdisjoint(words(text))
