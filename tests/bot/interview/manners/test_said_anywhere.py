@@ -150,3 +150,40 @@ def test_an_alarm_that_was_called_off_is_never_the_answer_to_a_list() -> None:
     assert turn.session.talk.pending is None
     assert chat.interview.open_question(turn.session).link_id == "other-devices"
     assert not any("thumping" in str(each) for each in turn.session.filling.answers.values())
+
+
+def at(language: str, link_id: str, said: str) -> Chat:
+    """Return the chat of who says something to a question, and had nothing to report before."""
+    patient, chat = MriPatient(language, age="30"), Chat(MRI, language)
+    while chat.interview.open_question(chat.session).link_id != link_id:
+        chat.say(patient.reply(chat.interview.open_question(chat.session)))
+    return chat.say(said)
+
+
+@pytest.mark.parametrize(
+    ("language", "link_id", "said"),
+    [("de", "pregnant", "meine Schwester ist schwanger"), ("de", "metal-work", "mein Sohn ist Schweißer"),
+     ("en", "pregnant", "my sister is pregnant"), ("en", "kidneys", "my dad is on dialysis"),
+     ("de", "kidneys", "mein Vater ist an der Dialyse")],
+)  # fmt: skip
+def test_what_is_said_of_others_picks_no_answer_and_stays_a_reason(language: str, link_id: str, said: str) -> None:
+    chat = at(language, link_id, said)
+
+    assert chat.session.talk.pending is None
+    assert said in words_of(chat)
+
+
+def test_a_no_with_words_is_said_to_the_open_question_and_not_to_the_answer_before() -> None:
+    chat = at("de", "body-items", "nein, ich trag nicht mal nen Ring")
+
+    assert "nein, ich trag nicht mal nen Ring" in words_of(chat)
+    assert "corrected" not in chat.keys
+
+
+@pytest.mark.parametrize(
+    ("language", "link_id", "said"),
+    [("en", "allergic-shock", "yes no"), ("en", "asthma", "no yes"), ("de", "asthma", "ja nein"),
+     ("de", "hear-and-understand", "ohne meine Geräte nix"), ("en", "hear-and-understand", "without my aids nothing")],
+)  # fmt: skip
+def test_yes_and_no_at_once_or_nothing_without_something_is_a_reason(language: str, link_id: str, said: str) -> None:
+    assert said in words_of(at(language, link_id, said))
