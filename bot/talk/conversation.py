@@ -364,7 +364,8 @@ class Conversation:
         reaction, text = self._react(message, text, state, call, at)
         if who is not None and message.is_said and not is_of_chat(text, self._assistant.wording):
             settled = reaction.decided is not None and reaction.decided.decision in ("answered", "talk")
-            who.keep_words(session, text, unanswered=not settled, at=at)
+            about, alarms = self._answered_as(reaction), shows_alarm(reaction.reply)
+            who.keep_words(session, text, unanswered=not settled, about=about, alarms=alarms, at=at)
         reply = self._guarded(self._with_decision(reaction.reply, decided, at))
         turn = self._as_stored(message, text, reaction, reply, at)
         change = self._interviewer.change(at=at) if self._interviewer is not None else None
@@ -402,6 +403,12 @@ class Conversation:
         """Return the same for what is not said to a quiz, with the offer to check the answer where one is made."""
         reaction, text = self._react_otherwise(message, text, state, call, at)
         return self._with_check(state, reaction, text, free=free), text
+
+    def _answered_as(self, reaction: Reaction) -> str:
+        """Return the question that a message was answered as; empty for none."""
+        pair_id = reaction.decided.pair_id if reaction.decided is not None else None
+        pair = self._assistant.catalog(reaction.reply.language).by_id.get(pair_id) if pair_id is not None else None
+        return pair.question if pair is not None else ""
 
     def _with_decision(self, reply: Reply, before: Sequence[Reason], at: datetime) -> Reply:
         """Return a reply that asks the patient to call, where staff have something new to decide before the exam.

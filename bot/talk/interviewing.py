@@ -16,6 +16,7 @@ from bot.errors import BadData
 from bot.interview.form.form import Form, Path
 from bot.interview.form.modular import roots
 from bot.interview.load import Beside, compile_form
+from bot.interview.manners.agreement import asks_consent
 from bot.interview.manners.decisions import Reason
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.page_turn import PageTurn
@@ -180,6 +181,14 @@ class Interviewer:
         return self._session is not None and self._session.talk.phase not in ("paused", "finished")
 
     @property
+    def asks_consent(self) -> bool:
+        """Whether the patient is asked just now whether they agree to the questions."""
+        if not self.is_asking or self._session is None or self._asking is None:
+            return False
+        link_id = self._asking[1].open_question(self._session).link_id
+        return bool(link_id) and asks_consent(self._form.by_link_id[link_id])
+
+    @property
     def is_paused(self) -> bool:
         return self._session is not None and self._session.talk.phase == "paused"
 
@@ -331,22 +340,34 @@ class Interviewer:
             if turn.session.status == "in-progress" and self._asking is not None:
                 self._log_refusals(self._asking[1].refusals(turn.session))
 
-    def keep_words(self, before: Session | None, text: str, *, unanswered: bool, at: datetime) -> None:
+    def keep_words(  # noqa: PLR0913 - what was said, and what it came to
+        self, before: Session | None, text: str, *, unanswered: bool, about: str, alarms: bool, at: datetime
+    ) -> None:
         """Keep what a message says that leaves something to decide, whoever answered it.
 
         Args:
             before: As things stood when it was said; None before the interview began.
             text: The message.
             unanswered: Whether it got no answer of its own.
+            about: The question that it was answered as; empty for none.
+            alarms: Whether it raised an alarm.
             at: The moment.
         """
         if before is not None and self._session is not None:
             asked = self.interview(at)
-            self._session = asked.keep_words(before, self._session, text, unanswered=unanswered)
+            self._session = asked.keep_words(
+                before, self._session, text, unanswered=unanswered, about=about, alarms=alarms
+            )
 
     def to_decide(self, *, at: datetime) -> tuple[Reason, ...]:
-        """Return what staff have to decide before the exam, once the patient has agreed to the answers."""
-        return self.interview(at).to_decide(self._session) if self._session is not None and self.is_finished else ()
+        """Return what staff have to decide before the exam, once the patient has agreed to the answers.
+
+        What is named at the question for consent is told at once: nobody knows whether an answer to it comes.
+        """
+        if self._session is None or not (self.is_finished or self.asks_consent):
+            return ()
+        found = self.interview(at).to_decide(self._session)
+        return found if self.is_finished else tuple(each for each in found if each.kind in ("words", "unread"))
 
     @property
     def takes_files(self) -> bool:

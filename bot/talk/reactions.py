@@ -445,6 +445,9 @@ class Reactions:
     def _waved_aside(self, state: State, text: str) -> Reaction | None:
         """Take "no" to questions that were offered: it must not be taken for an answer to the form."""
         said = read_yes_no(text, language=state.language) if state.choices else None
+        who = self._interviewer
+        if who is not None and who.asks_consent and isinstance(said, Read) and not said.literal:
+            return None  # "then no" is said to the question for consent
         return Reaction(*none_chosen(state)) if isinstance(said, Read) and not said.remainder else None
 
     def _answer(self, state: State, text: str, *, ignore_flags: bool = False, language: str | None = None) -> Reaction:

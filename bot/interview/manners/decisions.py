@@ -97,11 +97,30 @@ class Decisions:
         rule = self.rules.get(item.link_id) if item is not None else None
         own = self.of_patient(text, item, filler)
         if rule is not None and item is not None and (unanswered or not asks):
+            if self.lexicon.contradicts_itself(own):
+                return True
             excepted = self.lexicon.excepted(own)
             if rule.any_words or (excepted and not _is_clear(item, rule, excepted)):
                 return not self.lexicon.is_plain(own)
         of_patient = not asks or rule is not None or filler not in _FOR_ONESELF or self.lexicon.is_of_oneself(own)
-        return of_patient and self.lexicon.names_something(own)
+        return of_patient and self.lexicon.names_something(own, asks=asks)
+
+    def may_tell(self, text: str, filler: Filler, *, lost: bool, about: str) -> bool:
+        """Say whether a statement to no question leaves something to decide, although it names nothing itself.
+
+        Args:
+            text: What the patient said.
+            filler: Who fills the form in.
+            lost: Whether a list or summary was open, and nothing came of it: then whatever is said of oneself counts.
+            about: The question that it was answered as; empty where nobody could answer it.
+        """
+        own = self.of_patient(text, None, filler)
+        if not self.rules or not own or self.lexicon.is_plain(own):
+            return False
+        of_oneself = filler not in _FOR_ONESELF or self.lexicon.is_of_oneself(own)
+        if about:
+            return of_oneself and self.lexicon.names_something(about)
+        return of_oneself and (lost or self.lexicon.hints_at_something(own))
 
     def is_unclear(self, item: Item, answers: Sequence[Answer]) -> bool:
         """Say whether answers to a question leave something to decide."""
@@ -169,7 +188,11 @@ class Decisions:
     def _of_words(self, form: Form, noted: Iterable[tuple[Path, str]], session: Session) -> Iterator[Reason]:
         for path, text in noted:
             item = form.by_link_id.get(path[-1][0])
-            if item is not None and self.tells(text, item, filler=session.filler):
+            if item is None:
+                continue
+            # Where there is room for words, only what nobody may lose is noted: `may_tell` was asked then.
+            doubtful = item.type == "text" and self.may_tell(text, session.filler, lost=True, about="")
+            if doubtful or self.tells(text, item, filler=session.filler):
                 yield _words(item, item.text.into(session.language), text)
 
 

@@ -109,13 +109,12 @@ class Hearing(ChangingTurn):
     def place_of_words(self) -> Path:
         """Return where a message is kept in the patient's words, whatever it is; empty where nothing may be kept.
 
-        That is the question that is open, else the last one for free text, which is for all that was not asked; with or
-        after a "no" to the question for consent, that one: whoever names something then wants it to be known.
+        That is the question that is open, else the last one for free text, which is for all that was not asked; at the
+        question for consent, and after a "no" to it, that one: whoever names something then wants it to be known.
         """
         step, filling = self.step, self.session.filling
         if self.talk.phase == "asking" and isinstance(step, AskItem | AskAnother) and step.item.is_question:
-            undecided = asks_consent(step.item) and self.yes is None and self.talk.pending is None
-            return () if undecided else step.path
+            return step.path
         asked = [path for path in reversed(list(self.engine.questions(filling))) if not self.row_around(path)]
         found = (path for path in asked if self.item(path).type == "text")
         return next(found, next((path for path in asked if asks_consent(self.item(path))), ()))
@@ -159,9 +158,10 @@ class Hearing(ChangingTurn):
         if not waits or bare or self.takes(question, self.text):
             return False
         # "Nope, just a plate in the ankle" is said to what was asked, unless it names what waits.
-        denies = question.item.link_id in decides and begins_with_no(self.text, self.language)
+        denies = bool(decides) and begins_with_no(self.text, self.language)
         named = " ".join(words(self.text)[1:])  # that "no" is the answer that waits says nothing
-        return not denies or bool(questions_complained_of(self, (taken,), named))
+        corrects = not WORDS["correcting_words"].isdisjoint(words(self.text))
+        return not denies or (corrects and bool(questions_complained_of(self, (taken,), named)))
 
     def _corrects_instead(self, question: AskItem) -> bool:
         """Take a message as the correction of an earlier answer where it is no reply to the open question."""

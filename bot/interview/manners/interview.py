@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from bot.interview.form.form import Form, Path
+from bot.interview.form.form import Form, Item, Path
 from bot.interview.manners.agreement import asks_consent
 from bot.interview.manners.decisions import Decisions, Reason
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
@@ -29,11 +29,14 @@ from bot.interview.manners.session import Quote, Said, Sentence, Session, name_o
 from bot.interview.manners.turn import OpenTurn, Turn, repeatable
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
+from bot.interview.values.fhir_names import CHOICES
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
 from bot.interview.walk.filling import Noted
 from bot.interview.walk.migration import Carried
 from bot.interview.walk.plan import Plan
+
+_NO_QUESTION = frozenset({"checking", "summary", "choosing", "finished"})  # phases in which none is open
 
 OpenKind = Literal[
     "question", "read-back", "proposal", "another", "who", "checking", "summary", "choosing", "paused", "finished"
@@ -130,7 +133,16 @@ class Interview:
         parts = [part for part in turn.said.parts if not (isinstance(part, Sentence) and part.key == "not_understood")]
         return replace(turn, session=kept, said=replace(turn.said, parts=(*told.parts, *parts)))
 
-    def keep_words(self, before: Session, after: Session, text: str, *, unanswered: bool = False) -> Session:
+    def keep_words(  # noqa: PLR0913 - what was said, and what it came to
+        self,
+        before: Session,
+        after: Session,
+        text: str,
+        *,
+        unanswered: bool = False,
+        about: str = "",
+        alarms: bool = False,
+    ) -> Session:
         """Return a session with what a message says that leaves something to decide, whatever became of it.
 
         Args:
@@ -138,6 +150,8 @@ class Interview:
             after: What it came to.
             text: The message; kept once, however often it is heard.
             unanswered: Whether it got no answer of its own: a question may be an admission then.
+            about: The question that the chat answered it as, if it did.
+            alarms: Whether it raised an alarm: then only what it names is kept.
         """
         turn = Hearing(self.engine, self._reader, before, text)
         path = turn.place_of_words() if self.decisions else ()
@@ -159,6 +173,11 @@ class Interview:
         # Of who does not agree to be asked only what they name is kept.
         refuses = asks_consent(item) and not turn.yes and not self.decisions.lexicon.names_something(said)
         told = self.decisions.tells(said, item, asks=asks, unanswered=unanswered, filler=filler)
+        if not told and before.talk.phase in _NO_QUESTION and not (asks or alarms) and (unanswered or about):
+            came_to = after.events != before.events or after.talk.revisit or after.talk.phase != before.talk.phase
+            lost = before.talk.phase in ("checking", "summary") and not came_to
+            states = question_like(text, turn.language) == "no" and not came_to
+            told = states and self.decisions.may_tell(said, filler, lost=lost, about=about)
         if said in known or refuses or not told:
             return after
         agreed = after.talk.phase == "finished" and before.talk.phase != "finished"
@@ -175,13 +194,12 @@ class Interview:
     def called_off(self, session: Session, text: str) -> Turn:
         """Go on after an alarm that was called off: take what raised it as a reply if it is one, else ask again.
 
-        Not being a reply does not count as an attempt.
+        Not being a reply does not count as an attempt. Where there is a list, such words are never the patient's own.
         """
         listener = self.listener(session)
         question = listener.step if session.talk.phase == "asking" else None
         misses = isinstance(question, AskItem) and (
-            session.talk.pending is not None
-            or not (OWN_WORDS & question.item.answer_types or listener.takes(question, text))
+            session.talk.pending is not None or not (_has_room(question.item) or listener.takes(question, text))
         )
         if not text or misses:
             asks = question_like(text, session.language) == "clear"
@@ -319,3 +337,8 @@ class Interview:
 
     def _open_turn(self, session: Session) -> OpenTurn:
         return OpenTurn(self.engine, self._reader, session)
+
+
+def _has_room(item: Item) -> bool:
+    """Say whether a question is for words alone."""
+    return bool(OWN_WORDS & item.answer_types) and item.type not in CHOICES

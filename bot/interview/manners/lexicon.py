@@ -118,6 +118,8 @@ class Lexicon:
         others: Whom somebody speaks of who does not: "meine Nachbarin", "my dog".
         too: Words by which somebody joins them: "ich auch".
         excepting: What an exception from a denial begins with.
+        together: Pairs of terms that name something where both are in a message: "head" and "tube".
+        signs: Words of the body and of treatment: in doubt, what is said with one of them matters.
     """
 
     names: Terms = Terms()
@@ -136,6 +138,8 @@ class Lexicon:
     others: Terms = Terms()
     too: frozenset[str] = frozenset()
     excepting: re.Pattern[str] | None = None
+    together: tuple[tuple[Terms, Terms], ...] = ()
+    signs: Terms = Terms()
 
     @classmethod
     def of(cls, form: JsonObject) -> Lexicon:
@@ -161,8 +165,11 @@ class Lexicon:
             and not any(piece.affirms for piece in pieces)
         )
 
-    def names_something(self, text: str) -> bool:
-        """Say whether there is a word in a message that names something, and more than a denial of it."""
+    def names_something(self, text: str, *, asks: bool = False) -> bool:
+        """Say whether there is a word in a message that names something, and more than a denial of it.
+
+        `asks`: whether it is a question; "does the jab make me sick?" tells of nothing that was.
+        """
         # A phrase may be written over a mark: "box, under my collarbone".
         said, place = words(text), 0
         while place < len(said):
@@ -170,7 +177,18 @@ class Lexicon:
             if named > harmless:
                 return not self.is_plain(text)
             place += harmless or 1
-        return False
+        told = not asks and any(one.within(said) and other.within(said) for one, other in self.together)
+        return told and not self.is_plain(text)
+
+    def hints_at_something(self, text: str) -> bool:
+        """Say whether a message speaks of the body or of treatment, and does not only deny: in doubt, it matters."""
+        return self.signs.within(words(text)) and not self.is_plain(text)
+
+    def contradicts_itself(self, text: str) -> bool:
+        """Say whether a message is yes and no at once, and nothing else: "yes no"."""
+        said = set(words(text))
+        both = not said.isdisjoint(self.affirms) and not said.isdisjoint(self.clears.exact)
+        return both and said <= self.affirms | self.denials
 
     def is_of_oneself(self, text: str) -> bool:
         """Say whether a patient speaks of themselves, as in "may I go in with my pacemaker?"."""
@@ -219,6 +237,7 @@ class Lexicon:
             named, harmless = self._named_at(said, place), self.harmless.length_at(said, place)
             cleared, part = self.clears.length_at(said, place), self.organs.length_at(said, place)
             joins = not self.joins.isdisjoint(after)
+            denied = denied and not self._begins_anew(said, place)
             affirms = affirms or (word in self.affirms and not cleared)
             if harmless >= max(named, cleared, 1):
                 step = harmless
@@ -252,6 +271,12 @@ class Lexicon:
         if unwell or (organ and not (denies or well)):
             return _Piece(plain=False)
         return _Piece(plain=True, denies=denies or (organ and bool(well)), affirms=affirms)
+
+    def _begins_anew(self, said: Sequence[str], place: int) -> bool:
+        """Say whether a clause of its own begins at a place: "no and I might be pregnant", "no I have a pacemaker"."""
+        before, word, first = said[place - 1], said[place], place == 1
+        whole = before in self.denials and before in self.clears.exact  # "no", not "kein"
+        return (first and whole and word in self.joins) or (word in self.own and (whole or before in self.joins))
 
     def _excepts_harmless(self, said: Sequence[str]) -> bool:
         """Say whether a word excepts only what is harmless: "nur eine Brille"."""
@@ -305,5 +330,10 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
         own=plain("own"),
         others=terms("others"),
         too=plain("too"),
+        together=tuple(
+            (Terms.of([one]), Terms.of([other]))
+            for one, _, other in (each.partition("+") for each in listed.get("together", ()))
+        ),
+        signs=terms("signs"),
         excepting=re.compile(rf"(?<!\w)(?:{longest})(?!\w)", re.IGNORECASE) if longest else None,
     )

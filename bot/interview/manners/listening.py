@@ -226,6 +226,8 @@ class Listener:
 
     def _read(self, question: AskItem, text: str, options: Sequence[Option]) -> Reading:
         # What is said of somebody else is no answer of the patient's: "nein, aber meine Schwester hat einen".
+        if question.options and self.reader.decisions.is_of_others(text, self.session.filler):
+            return NotUnderstood("said of somebody else", "not-listed")
         text = self.reader.decisions.of_patient(text, question.item, self.session.filler)
         return self.reader.read(question.item, options, self.language, text)
 

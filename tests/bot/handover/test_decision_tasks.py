@@ -232,3 +232,46 @@ def _stored(visit: MriVisit) -> Any:
 
 def _identifiers(bundle: Json) -> list[str]:
     return [task["identifier"][0]["value"] for task in tasks(bundle)]
+
+
+@pytest.mark.parametrize(
+    ("language", "asks", "no", "yes"),
+    [("en", "what happens if I say no?", "no then", "yes"), ("en", "what happens if I say no?", "then no", "yes"),
+     ("de", "was passiert wenn ich nein sage?", "dann nein", "ja"), ("de", "was ist wenn nicht?", "nee dann nein", "ja")],
+)  # fmt: skip
+def test_a_refusal_after_a_question_is_no_pick_and_never_becomes_a_yes(
+    small: Assistant, records: SqlRecords, language: str, asks: str, no: str, yes: str
+) -> None:
+    visit = MriVisit(small, records, language)
+    visit.say(asks)
+    visit.say(no)
+    visit.say(yes)
+
+    session = visit.interviewer.session
+    assert session is not None
+    assert not any(answer.value is True for given in session.filling.answers.values() for answer in given)
+
+
+def test_what_is_named_before_consent_is_told_to_staff_and_the_patient_is_asked_to_call(
+    small: Assistant, records: SqlRecords
+) -> None:
+    visit = MriVisit(small, records, "en")
+    said = texts(visit.say("I have got a pacemaker"))
+    visit.say("stop")
+    hand_over_rest(visit.handover, visit.interviews, at=NOW + timedelta(days=5))
+
+    assert SENTENCES["en"]["decision"] in said
+    assert any(
+        "got a pacemaker" in line for each in visit.bundles() for task in tasks(each) for _, line in reasons(task)
+    )
+
+
+def test_late_words_of_oneself_that_nobody_answered_are_a_reason_and_pleasantries_are_not(
+    small: Assistant, records: SqlRecords
+) -> None:
+    visit = MriVisit(small, records, "en")
+    visit.answer()
+    for said in ("thanks", "see you on Monday", "I will take the bus", "ok bye"):
+        assert SENTENCES["en"]["decision"] not in texts(visit.say(said)), said
+    assert SENTENCES["en"]["decision"] in texts(visit.say("my belly was opened by a surgeon and something stayed"))
+    assert SENTENCES["en"]["decision"] in texts(visit.say("they tied off a bulge in my brain in 1992"))
