@@ -21,7 +21,7 @@ from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.errors import NoSuchChoice, Reused
 from bot.interview.values.fhir_json import dump
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.sentences.reply import Interface, Reply
+from bot.sentences.reply import Interface, Reply, shows_alarm
 from bot.talk.conversation import Message, Taken
 from bot.talk.interviewing import Interviewer
 from bot.talk.reception import Reception
@@ -132,11 +132,13 @@ class Dialogue(RuleBasedStateMachine):
 
     @rule(text=st.sampled_from(HELP))
     def ask_for_help(self, text: str) -> None:
-        assert _keys(self._take(text)) & HELPED
+        reply = self._take(text)
+        assert _keys(reply) & HELPED or shows_alarm(reply)  # an alarm stands until it is called off
 
     @rule(text=st.sampled_from(STOP))
     def stop(self, text: str) -> None:
-        assert _keys(self._take(text)) & STOPPED
+        reply = self._take(text)
+        assert _keys(reply) & STOPPED or shows_alarm(reply)
 
     @rule()
     def restart(self) -> None:
