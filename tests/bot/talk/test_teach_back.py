@@ -546,7 +546,12 @@ class Ward:
     def __init__(self, sample: Assistant) -> None:
         self.acts: list[Stop] = []
         shown = {language: sorted(sample.shown(language)) for language in ("de", "en")}
-        made = {"shown": shown, "until": {"site": (NOW + timedelta(days=9)).isoformat()}, "texts": {}}
+        made = {
+            "exam": "mammography",
+            "shown": shown,
+            "until": {"site": (NOW + timedelta(days=9)).isoformat()},
+            "texts": {},
+        }
         release = Release(1, NOW, "Anna", "", json.dumps(made), "")
         in_force = InForce(release, lambda: Stops.of(self.acts), lambda: NOW)
         self.assistant = Assistant(sample._opened, sample.encoder, sample=False, house=sample.house, in_force=in_force)

@@ -44,6 +44,7 @@ class Ward:
     @cached_property
     def assistant(self) -> Assistant:
         made = {
+            "exam": "mammography",
             "shown": {language: sorted(self.shipped.shown(language)) for language in ("de", "en")},
             "until": {"site": (NOW + timedelta(days=365)).isoformat()},
             "texts": {},
