@@ -181,4 +181,4 @@ def test_a_shipped_language_is_copied_whole_to_be_changed_and_nothing_is_put_bes
 
     assert first.returncode == again.returncode == 0, first.stderr + again.stderr
     assert f"{place / 'page.yaml'}: written, as it is shipped" in first.stdout.splitlines()
-    assert again.stdout == f"{place}: complete, without health.tsv, simple_words.tsv\n"
+    assert again.stdout == f"{place}: complete, without plain.yaml, health.tsv, simple_words.tsv\n"
