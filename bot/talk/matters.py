@@ -22,6 +22,7 @@ from bot.talk.naming import read_names, speaks_of_exam, tells_symptom
 from bot.text import story_pieces, words
 
 INSIDE, MISSPELT, LIKE_ENOUGH = 6, 8, 0.88  # letters of a word that may stand inside another, or be misspelt; how near
+TELLING = 6  # letters of a word that names a choice
 MOST_WORDS = 3  # of a message that no complaint is heard in, and that is answered by such a word alone
 MOST_OF_EXAM = 12  # the same where such a word is said of exams alone
 MOST_TOLD = 24  # the same where it names the exam
@@ -54,7 +55,7 @@ def answered_by_words(assistant: Assistant, response: Response) -> Response:
     is_open = response.decision in ("declined", "clarify") and response.fixed is None and not response.too_long
     text, language = response.question, response.lang
     found = matters_in(assistant, text, language) if is_open and response.level not in ("now", "today") else ()
-    if not found or (response.decision == "clarify" and found[0] not in response.choices):
+    if not found or (response.decision == "clarify" and not _one_choice(assistant, response, found)):
         return response
     asked = [piece for piece in story_pieces(text) if question_like(piece, language) != "no"]
     last = matters_in(assistant, asked[-1], language) if asked else ()
@@ -72,6 +73,15 @@ def answered_by_words(assistant: Assistant, response: Response) -> Response:
     few = len(words(text)) <= (MOST_OF_EXAM if found[0] in OF_EXAMS else MOST_WORDS)
     named = bool(here.meant) and not here.hinted and len(words(text)) <= MOST_TOLD
     return _answered(assistant, response, found) if response.level is not None or few or named else response
+
+
+def _one_choice(assistant: Assistant, response: Response, found: Sequence[str]) -> bool:
+    """Tell whether what is named is one of the choices, and no other of them is named by its question's words."""
+    catalog, said = assistant.catalog(response.lang), set(words(response.question))
+    others = [catalog.pair(pair_id).question for pair_id in response.choices if pair_id not in found]
+    return found[0] in response.choices and not any(
+        len(word) >= TELLING and word in said for question in others for word in words(question)
+    )
 
 
 def _answered(assistant: Assistant, response: Response, found: Sequence[str]) -> Response:

@@ -13,7 +13,7 @@ from harness.running.run import load_outcomes
 from tests.harness.inprocess import harness
 
 DIALOGUES = [
-    "pain|Tut so eine Aufnahme eigentlich weh?\teasier|einfacher bitte\treaction|danke",
+    "pain|Tut die Aufnahme eigentlich weh?\teasier|einfacher bitte\treaction|danke",
     "costs|Was muss ich denn für die Untersuchung bezahlen?\tnew:duration|Wie viele Minuten dauert das Ganze?\tnone|und wie heißt der Hund vom Arzt?",
     "pain|Sind Schmerzen bei der Untersuchung zu erwarten?\talarm|Hilfe, ich bekomme keine Luft und mein Brustkorb ist eng",
 ]
