@@ -224,7 +224,9 @@ def _calibration_texts(catalog: Catalog) -> list[str]:
 
 
 def _judge(catalog: Catalog, shown: Sequence[str], head: Head, encoder: Encoder, vectors: Vectors) -> Judged | None:
-    """Judge calibration questions just as messages are; `vectors` are those of the questions.
+    """Judge calibration questions as messages are, stories by their pieces, too; `vectors` are those of the questions.
+
+    Messages that ask two things are cut besides (`segments`), which is not done here.
 
     Near copies of training texts are left out: they would make the head look better than it is.
     """

@@ -1,5 +1,6 @@
 """Answer, ask back, or decline."""
 
+import numpy as np
 import pytest
 
 from bot.matching.decide import (
@@ -10,6 +11,7 @@ from bot.matching.decide import (
     Thresholds,
     decide,
     decide_by_cosine,
+    read_stories,
     says_nothing,
 )
 
@@ -90,3 +92,17 @@ def test_one_key_held_down_asks_nothing(text: str) -> None:
 @pytest.mark.parametrize("text", ["ßßß schwanger?", "deo", "mrt", "op", "aa", "aaaaua", "was kosssstet das"])
 def test_words_ask_something(text: str) -> None:
     assert not says_nothing(text)
+
+
+def test_a_sentence_that_asks_lifts_its_pair_above_what_the_whole_story_is_about() -> None:
+    whole = [0.4, 0.3, 0.05]
+    asks, tells = [0.02, 0.95, 0.01], [0.02, 0.02, 0.02]
+    short = [0.1, 0.2, 0.6]
+
+    story, alone, as_it_was = read_stories(np.array([whole, whole, short, asks, tells, tells], np.float32), [2, 1, 0])
+
+    assert story.argmax() == 1
+    assert story[1] > alone[1]  # a sentence that only tells something lifts none
+    assert as_it_was.tolist() == pytest.approx(short)  # no story
+    assert 0 < story.sum() < 1  # the rest is "none of these"
+    assert alone.max() < max(whole)
