@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import UTC, timedelta
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ SECRET = "Ich heiße Frau Unverwechselbar, tut das weh?"
 
 def ask(staff: Staff, *decisions: str, question: str = SECRET, pair: str = "pain") -> None:
     engine: Engine = staff.console.tools.records.engine  # type: ignore[attr-defined]
-    at = (now() - timedelta(minutes=1)).astimezone(UTC)
+    at = now().astimezone(UTC)
     with engine.begin() as connection:
         connection.execute(
             insert(TurnRow),

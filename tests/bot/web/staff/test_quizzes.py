@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, timedelta
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -104,7 +104,7 @@ def test_who_signs_reads_every_text_of_a_quiz_and_what_goes(quizzed: Staff) -> N
 def test_the_dashboard_counts_what_came_of_each_quiz_and_shows_no_words(quizzed: Staff) -> None:
     engine: Engine = quizzed.console.tools.records.engine  # type: ignore[attr-defined]
     steps = ["offered"] * 5 + ["asked"] * 3 + ["right 0", "wrong 1", "wrong 2", "declined"]
-    at = (now() - timedelta(minutes=1)).astimezone(UTC)
+    at = now().astimezone(UTC)
     usual = {"conversation": "c", "at": at, "language": "de", "question": "Frau Unverwechselbar", "decision": "talk"}
     with engine.begin() as connection:
         rows = [{**usual, "score": 0.0, "catalog": "x", "quizzed": f"pain@{HASH} {step}"} for step in steps]
