@@ -121,6 +121,7 @@ class Picked:
     words: Words
     chosen: list[int] = field(default_factory=list)  # places of options, in the order in which they were named
     unclear: list[int] = field(default_factory=list)  # places of options that a piece fits alike
+    doubtful: list[Piece] = field(default_factory=list)  # the pieces that fit them
     strange: list[Piece] = field(default_factory=list)  # pieces that are no option
     attempt: bool = False  # whether the patient tried to name options
     denied: list[int] = field(default_factory=list)  # places of options that were named as not being the case
@@ -178,6 +179,7 @@ class Picked:
                 self._strange(piece, spoken)
                 return
         self._choose(fit.options)
+        self.doubtful += [piece] if len(fit.options) > 1 else []
         if self._unpadded(fit.beyond):
             # Without the words of the label at its ends: "Diabetes seit 2010" leaves "seit 2010".
             beyond = [place for place, token in enumerate(piece.tokens) if token.text in fit.beyond]
@@ -462,11 +464,16 @@ class _Choosing:
         """Return options, the patient's own words, or both: "links und Achselhöhle"."""
         if isinstance(reading, NotUnderstood) and reading.why != "exclusive":
             return own_words(self.raw, self.asked)
-        if not isinstance(reading, Read) or not (self.asked.repeats and picked.strange):
+        loose = [piece for piece in picked.strange if not piece.comment]
+        if isinstance(reading, Ambiguous) and self.asked.repeats and picked.doubtful and (picked.chosen or loose):
+            # Whoever were asked which is meant would name one, and what was said beside it would be lost.
+            reading = self._read(picked.chosen)
+            loose = sorted([*picked.doubtful, *loose], key=lambda piece: piece.first)
+        if not isinstance(reading, Read) or not (self.asked.repeats and (picked.strange or loose)):
             return reading
         answers = list(reading.answers)
-        for piece in picked.strange:
-            if self._text(piece) and not piece.comment:
+        for piece in loose:
+            if self._text(piece):
                 own = own_words(self._text(piece), self.asked)
                 if not isinstance(own, Read):
                     return own

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from bot.interview.reading.numbers import places_only, with_numbers
 from bot.interview.reading.reading import Option
-from bot.interview.reading.vocabulary import FOLDS, Token, Words, cut, one_slip_apart
+from bot.interview.reading.vocabulary import FOLDS, Phrases, Token, Words, cut, one_slip_apart
 
 EQUAL, INFLECTED, ALIKE = 3, 2, 1  # how like two words are
 MIN_STEM = 3
@@ -20,6 +20,7 @@ MAX_PIECE = 40  # words; longer pieces are compared word by word only for equali
 Folded = tuple[str, ...]
 
 _SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
+_OTHER_RELATIVES = Path(__file__).parent / "words" / "other_relatives.txt"
 _RELATIVES = "mutter vater schwester bruder tochter sohn tante onkel grossmutter grossvater"
 
 
@@ -32,6 +33,14 @@ def _meanings() -> Mapping[str, int]:
             for fold in FOLDS.values():
                 found.setdefault(fold(word), number)
     return found
+
+
+@lru_cache(maxsize=1)
+def _other_relatives() -> Phrases:
+    """Return the names of relatives that hold the name of a nearer one, as all languages fold them."""
+    lines = (line for line in _OTHER_RELATIVES.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    names = (name.split() for line in lines for name in line.split(","))
+    return Phrases(" ".join(map(fold, name)) for name in names if name for fold in FOLDS.values())
 
 
 def alike(one: str, other: str) -> bool:
@@ -121,6 +130,18 @@ class Labels:
 
     def fit(self, texts: Sequence[str]) -> Fit | None:
         """Return the options that best fit some words, or None when none does."""
+        found, others = self._best(texts), _other_relatives()
+        lengths = ((place, others.length_at(texts, place)) for place in range(len(texts))) if found else ()
+        for start, length in lengths:
+            if found and length:
+                # "Belle-mère" is no "mère"; "grand-mère" is one of those whose own name holds it.
+                said = set(texts[start : start + length])
+                kept = tuple(place for place in found.options if any(said <= set(name) for name in self.all[place]))
+                found = replace(found, options=kept) if kept else None
+        return found
+
+    def _best(self, texts: Sequence[str]) -> Fit | None:
+        """Return the options that best fit some words by those alone."""
         wanted = self.content(texts)
         if not wanted:
             return None
