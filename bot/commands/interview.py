@@ -240,7 +240,7 @@ class Batch:
 
     def _show(self, turn: Turn) -> Turn:
         heard = Heard(self._interview.form, self._interview.heard(turn.session))
-        reply = worded(reply_of(turn.said, self._interview.form), Place(wording=self._house.wording))
+        reply = worded(reply_of(turn.said, self._interview.form), Place(country=self._house.country, wording=self._house.wording))
         for line in transcript(guard(reply, None, shown=frozenset(), heard=heard, house=self._house)):
             self._write(line)
         return turn
@@ -348,7 +348,7 @@ def interview(
         script = Script(read_lines(answers, form), form)
         now = datetime.now().astimezone()
         asked = Interview(form, now=now, launch=given)
-        house = House(wording=wording_of(_exam(catalog, documents[0]), (language,)))
+        house = House(country=settings.country, wording=wording_of(_exam(catalog, documents[0]), (language,)))
         session = Batch(asked, script, house, confirm=confirm, write=_write).run(language)
         heading = Heading("", now.isoformat(timespec="seconds"), subject=_reference(given.get("patient", {})))
         response = asked.response(session, heading)

@@ -47,6 +47,7 @@ log = logging.getLogger("klartext")
 _RENEWED = dump({"event": Renewed.__name__})[:-1]  # what such an event begins with as it is stored
 # Makes the Bundle of a conversation from its interview and how many events were there when it was agreed to before.
 HandOver = Callable[[StoredInterview, int], Outgoing | None]
+MOST_IN_A_NAME = 2  # words
 
 
 def form_of(document: JsonObject, *more: JsonObject, launch: Collection[str] = ()) -> Form:
@@ -174,6 +175,13 @@ class Interviewer:
     def session(self) -> Session | None:
         """The state, once the interview was begun or resumed in this process."""
         return self._session
+
+    def asks_for_a_name(self, text: str, at: datetime) -> bool:
+        """Say whether the form asks for what is else a wish: "English", of which language one speaks."""
+        if self.session is None or not self.is_asking or text.strip().startswith("/"):
+            return False
+        listener = self.interview(at).listener(self.session)
+        return listener.hears_just_an_answer(text) or (listener.wants_words and len(text.split()) <= MOST_IN_A_NAME)
 
     @property
     def is_asking(self) -> bool:

@@ -197,7 +197,8 @@ class Reactions:
             return self.then_question(noted, at)
         if command in CALLS_STAFF:
             return self.then_question(self.call_staff(state, at), at)
-        if (language := switches_to(text)) is not None:
+        who, language = self._interviewer, switches_to(text)
+        if language is not None and (who is None or not who.asks_for_a_name(text, at)):
             return self._switched(state, language, at)
         begins = command == "/interview" and not is_open_alarm(state)
         return self.begin_interview(state, at) if begins else None
