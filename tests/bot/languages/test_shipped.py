@@ -11,6 +11,7 @@ from bot.languages.files import FILES, forget, further, known, load, packaged, s
 from bot.languages.opening import open_languages
 from bot.matching.red_flags import load_red_flags
 from bot.release.contents import Contents
+from bot.talk.messages import asks_easier, switches_to
 from tests.bot.languages.samples import LANGUAGES, THORAX
 
 
@@ -92,4 +93,19 @@ def test_french_numbers_of_several_words_are_one(said: str, number: int) -> None
         "d",
         "aujourdhui",
     ]
+    forget()
+
+
+def test_languages_are_asked_for_by_name_in_each_others_words() -> None:
+    open_languages(None, ["fr"])
+    asked = {
+        "de": ["Deutsch bitte", "allemand", "auf deutsch", "In German, please"],
+        "en": ["Can we speak English please?", "anglais", "I speak only English", "Englisch bitte"],
+        "fr": ["français", "parlez français s'il vous plaît", "Französisch bitte", "in French please"],
+    }
+
+    wrong = {text: switches_to(text) for language, texts in asked.items() for text in texts if switches_to(text) != language}
+
+    assert wrong == {}
+    assert [text for text in ("plus simple svp", "Plus simple, s'il vous plaît") if not asks_easier(text)] == []
     forget()

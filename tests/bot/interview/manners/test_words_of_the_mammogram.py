@@ -14,6 +14,8 @@ from bot.interview.manners.listening import asked_of
 from bot.interview.reading.reader import read
 from bot.interview.reading.reading import Ambiguous, Read, Reading
 from bot.interview.values.fhir_json import as_object, string
+from bot.languages.files import forget
+from bot.languages.opening import open_languages
 from tests.bot.interview.chat import mammography
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
@@ -97,3 +99,56 @@ def test_what_is_said_beside_the_question_is_read_back(said: str) -> None:
 
     assert isinstance(reading, Read)
     assert not reading.literal
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", "meine Schwiegermutter"),
+        ("de", "Halbschwester"),
+        ("de", "Stiefmutter"),
+        ("de", "Urgroßmutter"),
+        ("en", "my mother-in-law"),
+        ("en", "a half sister"),
+        ("en", "great-grandmother"),
+        ("fr", "ma belle-mère"),
+        ("fr", "belle soeur"),
+        ("fr", "ma demi-sœur"),
+        ("fr", "petite-fille"),
+    ],
+)
+def test_a_relative_by_marriage_or_half_is_no_nearer_one(language: str, said: str) -> None:
+    open_languages(None, ["fr"])
+    reading = _reading(language, "relative-who", said)
+    forget()
+
+    assert isinstance(reading, Read)
+    assert [answer.value for answer in reading.answers] == [said]  # the patient's own words, for the team
+
+
+def test_what_is_said_beside_an_unclear_word_is_kept() -> None:
+    reading = _reading("de", "complaints-now", "Brustwarze und so ein Dings")
+
+    assert isinstance(reading, Read)
+    assert [answer.value for answer in reading.answers] == ["Brustwarze", "so ein Dings"]
+
+
+@pytest.mark.parametrize(
+    ("link_id", "said", "codes"),
+    [
+        ("complaints-now", "une boule et le mamelon qui rentre", ["breast-lump", "nipple-retracted"]),
+        ("complaints-now", "du sang du téton, une grosseur", ["nipple-discharge", "breast-lump"]),
+        ("complaints-now", "une boule sous l'aisselle", ["armpit-swelling"]),
+        ("relative-who", "ma grand-maman maternelle", ["MGRMTH"]),
+        ("relative-who", "la sœur de mon père", ["PAUNT"]),
+        ("pregnant", "non, je ne suis plus en âge", ["LA26683-5"]),
+        ("reason", "un contrôle, quelque chose de pas clair", ["reason-assessment"]),
+    ],
+)
+def test_french_patients_are_understood(link_id: str, said: str, codes: list[str]) -> None:
+    open_languages(None, ["fr"])
+    reading = _reading("fr", link_id, said)
+    forget()
+
+    assert isinstance(reading, Read)
+    assert [string(as_object(answer.value), "code") for answer in reading.answers] == codes
