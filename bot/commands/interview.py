@@ -240,7 +240,9 @@ class Batch:
 
     def _show(self, turn: Turn) -> Turn:
         heard = Heard(self._interview.form, self._interview.heard(turn.session))
-        reply = worded(reply_of(turn.said, self._interview.form), Place(country=self._house.country, wording=self._house.wording))
+        reply = worded(
+            reply_of(turn.said, self._interview.form), Place(country=self._house.country, wording=self._house.wording)
+        )
         for line in transcript(guard(reply, None, shown=frozenset(), heard=heard, house=self._house)):
             self._write(line)
         return turn

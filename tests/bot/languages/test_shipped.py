@@ -104,7 +104,9 @@ def test_languages_are_asked_for_by_name_in_each_others_words() -> None:
         "fr": ["français", "parlez français s'il vous plaît", "Französisch bitte", "in French please"],
     }
 
-    wrong = {text: switches_to(text) for language, texts in asked.items() for text in texts if switches_to(text) != language}
+    wrong = {
+        text: switches_to(text) for language, texts in asked.items() for text in texts if switches_to(text) != language
+    }
 
     assert wrong == {}
     assert [text for text in ("plus simple svp", "Plus simple, s'il vous plaît") if not asks_easier(text)] == []
