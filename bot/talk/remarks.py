@@ -20,7 +20,7 @@ from bot.talk.dialogue import State, known, show_pair, unsure_key
 from bot.talk.messages import ails
 from bot.talk.situation import fact_named
 from bot.talk.withholding import Decided
-from bot.text import sanitise
+from bot.text import asks_in_story, sanitise
 
 # What is answered about the place in one turn.
 MOST_FACTS = 2
@@ -68,6 +68,8 @@ def settles(response: Response, *, least: float = HEARD) -> bool:
     likeliest = response.remarks[0] if response.remarks else None
     if likeliest is None or _is_more_than_manners(likeliest, response.question, response.lang):
         return False
+    if likeliest.kind in BEFORE_ANSWERS and asks_in_story(response.question):
+        return False  # what somebody feels while asking is met beside the reply, and the question stays open
     if response.advice is not None and likeliest.kind not in BEFORE_ANSWERS:
         least = BESIDE
     least = {"declined": least, "clarify": BESIDE}.get(response.decision, 2.0)
@@ -144,11 +146,14 @@ def felt_again(assistant: Assistant, state: State, response: Response) -> bool:
 
 
 def beside_answer(assistant: Assistant, response: Response, reply: Reply) -> Reply:
-    """Return the reply to an answered question with what it says of the place, and of fear."""
-    if response.decision != "answered":
+    """Return the reply to an answered question with what it says of the place, and of fear; to a story, with fear."""
+    told = response.decision in ("clarify", "declined") and asks_in_story(response.question)
+    if response.decision != "answered" and not (told and response.advice is None and response.fixed is None):
         return reply
+    least = BESIDE if response.decision == "answered" else HEARD
     sure = [one for one in response.remarks if one.probability >= BESIDE]
-    feeling = next((one.kind for one in sure if one.kind in BEFORE_ANSWERS), None)
+    feelings = (one.kind for one in response.remarks if one.kind in BEFORE_ANSWERS and one.probability >= least)
+    feeling = next(feelings, None)
     lead = (interface(reply.language, f"feel_{feeling}"),) if feeling is not None else ()
     facts = _facts(assistant.site, sure, reply.language)
     return replace(reply, parts=(*lead, *facts, *reply.parts)) if lead or facts else reply
