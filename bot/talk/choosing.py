@@ -25,6 +25,7 @@ from bot.talk.matters import answered_by_words, matters_in
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
 from bot.talk.naming import means_all, means_none, only_fills, says_unsure, tells_symptom
 from bot.talk.neighbours import Neighbour, Said, neighbour
+from bot.talk.plainly import answered_calmly
 from bot.talk.reaction import REPLIES, Reaction
 from bot.talk.reactions import Reactions
 from bot.talk.remarks import placed, reply_to_remark
@@ -233,7 +234,7 @@ class _Entering(Reactions):
 
     def answer_calmly(self, state: State, text: str) -> Reaction:
         """Answer what raised an alarm that the patient has called off."""
-        return self._answer(state, text, ignore_flags=True)
+        return self._respond(state, answered_calmly(self._assistant, text, self.language_of(text, state.language)))
 
 
 class Chosen(Among):
