@@ -23,7 +23,15 @@ from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, known, rest_o
 from bot.talk.exams import Undecided
 from bot.talk.matters import answered_by_words, matters_in
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
-from bot.talk.naming import means_all, means_none, only_fills, says_unsure, tells_symptom
+from bot.talk.naming import (
+    means_all,
+    means_none,
+    names_third,
+    only_fills,
+    says_unsure,
+    speaks_of_exam,
+    tells_symptom,
+)
 from bot.talk.neighbours import Neighbour, Said, neighbour
 from bot.talk.plainly import answered_calmly
 from bot.talk.reaction import REPLIES, Reaction
@@ -75,9 +83,14 @@ class Asking(Reactions):
             return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
         if means_all(text) or (len(named.meant) > 1 and named.alone):
             return Reaction(Reply(language, (interface(language, "exam_both"),)), rest)
-        if not named.meant and (means_none(text) or named.changes):
+        if named.alone and named.hinted and self._undecided.is_shared(text):
+            return Reaction(Reply(language, (interface(language, "exam_several"),)), rest)
+        denies_all = not named.meant and len(named.denied) == len(self._undecided.exams)
+        third = denies_all and (named.alone or names_third(text)) and "?" not in text
+        if third or (not named.meant and (means_none(text) or named.changes)):
             return Reaction(Reply(language, (interface(language, "exam_neither"),)), rest)
         no_name = text.strip().isdigit() or named.alone  # a number of no exam; "not the mammogram"
+        no_name = no_name or (not named.meant and says_unsure(text) and speaks_of_exam(text) and not ails(text))
         if no_name or any(is_unknown(text, language=each) for each in languages()) or _says(text, "exam_unknown"):
             return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
         if (kind := short_reaction(text)) in CLOSED and kind is not None:

@@ -23,7 +23,8 @@ from bot.talk.remarks import meet
 from bot.text import fold
 
 MOST_WORDS = 40  # of an errand, or of a threat
-_NAMES = ("passing_on", "others", "threats", "joking", "worn_out")
+_NAMES = ("passing_on", "others", "threats", "joking", "worn_out", "heavy")
+_TEARS = frozenset("😢😭😿🥺😞😔😟😩☹💔😥😓")
 
 
 def reacted(assistant: Assistant, state: State, kind: Kind) -> Reaction:
@@ -59,18 +60,23 @@ def instead(assistant: Assistant, state: State, text: str, told: Reaction) -> Re
 
 
 def felt(response: Response) -> Response:
-    """Return a decision, or the feeling that the words of a message name where no pair answers and nobody complains."""
-    text = response.question
-    is_open = response.decision in ("declined", "clarify") and response.level in (None, "other")
-    if not is_open or response.fixed is not None or "?" in text or tells_symptom(text):
+    """Return a decision, or the feeling that the words of a message name where no pair answers and nobody complains.
+
+    What may be a complaint all the same is still told below it.
+    """
+    text, said = response.question, fold(response.question)
+    if response.decision not in ("declined", "clarify") or response.fixed is not None or response.level == "now":
         return response
-    said = fold(text)
-    kind = "sadness" if _any("worn_out").search(said) else "chatter" if _any("joking").search(said) else ""
-    if not kind or len(said.split()) > MOST_WORDS:
+    if len(said.split()) > MOST_WORDS:
         return response
-    return replace(
-        response, decision="declined", choices=(), level=None, advice=None, remarks=(Remark(kind, 1.0),)
-    )
+    heavy = (not said and not _TEARS.isdisjoint(text)) or _any("heavy").fullmatch(said.removesuffix(" qqq"))
+    tired = response.level in (None, "other") and "?" not in text and not tells_symptom(text)
+    kind = "sadness" if heavy or (tired and _any("worn_out").search(said)) else ""
+    kind = kind or ("chatter" if tired and _any("joking").search(said) else "")
+    if not kind:
+        return response
+    rest = response if heavy else replace(response, level=None, advice=None)
+    return replace(rest, decision="declined", choices=(), remarks=(Remark(kind, 1.0),))
 
 
 def _not_passed_on(assistant: Assistant, state: State, text: str, told: Reaction, *, complains: bool) -> Reaction:

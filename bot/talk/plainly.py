@@ -8,15 +8,19 @@ complaints have heard the message as it was written before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from bot.assistant import Assistant
 from bot.interview.manners.listening import question_like
 from bot.languages.files import cached, joint
 from bot.response import Response
+from bot.talk.dialogue import State, rest_of
 from bot.talk.matters import answered_by_words
-from bot.talk.situation import without_wish
-from bot.text import fold, sentences, words
+from bot.talk.reaction import Reaction
+from bot.talk.remarks import promise_simple_words, with_interpreter
+from bot.talk.situation import wants_simple, without_wish
+from bot.text import sentences, words
 
 MOST_WORDS = 24  # of a message that is put in other words
 FEWEST = 2  # words of what is asked
@@ -35,6 +39,29 @@ def other_words(text: str, language: str) -> Iterator[str]:
     plain = " ".join(plain.split())
     if plain != said and len(plain.split()) >= FEWEST:
         yield f"{plain}?" if "?" in text else plain
+
+
+def in_other_words(
+    assistant: Assistant, state: State, text: str, told: Reaction, ask: Callable[[str], Reaction]
+) -> Reaction:
+    """Return a reaction, or the one to the same in plainer words where nobody could answer it; `ask` reacts to these."""
+    if told.decided is None or told.decided.decision not in ("declined", "clarify", "talk"):
+        return told
+    language, found, complains = told.reply.language, told, told.after.complaint is not None
+    for said in () if complains else other_words(text, language):
+        again = ask(said)
+        decision = again.decided.decision if again.decided is not None else ""
+        better = decision == "answered" or (decision == "clarify" and found is told)
+        if again.decided is not None and better:
+            found = replace(again, decided=replace(again.decided, question=told.decided.question))
+        if decision == "answered":
+            break
+    if state.simple != "asked" or not wants_simple(text, state.language):
+        return found
+    asks = found is not told or (told.decided.decision == "clarify" and asks_within(text, language))
+    if asks or complains:
+        return replace(found, reply=with_interpreter(assistant, found.reply))
+    return Reaction(*promise_simple_words(assistant, rest_of(told.after, state.language)))
 
 
 def asks_within(text: str, language: str) -> bool:

@@ -63,17 +63,15 @@ from bot.talk.messages import (
     wants_interview,
     yes_or_no_in,
 )
-from bot.talk.plainly import answered_calmly, asks_within, other_words
+from bot.talk.plainly import answered_calmly, asks_within, in_other_words
 from bot.talk.reaction import REPLIES, YES, Reaction, calmed, fixed, joined
 from bot.talk.remarks import (
     decided_as,
     helps,
     in_simple_words,
-    promise_simple_words,
     settles,
     varied,
     with_contact,
-    with_interpreter,
 )
 from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_person, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
@@ -343,7 +341,8 @@ class Reactions:
         if calls_off(text):  # no alarm is open any more, but what was asked may still be
             return self._nothing_open(state)
         told = self._talk(state, text) or self._asked(state, text)
-        return instead(self._assistant, state, text, self._in_other_words(state, text, told))
+        told = in_other_words(self._assistant, state, text, told, lambda said: self._asked(state, said))
+        return instead(self._assistant, state, text, told)
 
     def _nothing_open(self, state: State) -> Reaction:
         """React to "that was years ago" where no alarm is open: what it was said of gets its answer."""
@@ -356,28 +355,6 @@ class Reactions:
         if response.decision not in ("answered", "clarify"):
             return fixed(rest, "look_today", "ask_away")
         return calmed(rest, self._respond(rest, response))
-
-    def _in_other_words(self, state: State, text: str, told: Reaction) -> Reaction:
-        """Return a reaction, or the one to the same in plainer words where nobody could answer it."""
-        if told.decided is None or told.decided.decision not in ("declined", "clarify", "talk"):
-            return told
-        language, found = told.reply.language, told
-        complains = told.after.complaint is not None
-        for said in () if complains else other_words(text, language):
-            again = self._asked(state, said)
-            decision = again.decided.decision if again.decided is not None else ""
-            if again.decided is not None and (
-                decision == "answered" or (decision == "clarify" and found.decided == told.decided)
-            ):
-                found = replace(again, decided=replace(again.decided, question=told.decided.question))
-            if decision == "answered":
-                break
-        if state.simple != "asked" or not wants_simple(text, state.language):
-            return found
-        asked = found is not told or (told.decided.decision == "clarify" and asks_within(text, language))
-        if asked or complains:
-            return replace(found, reply=with_interpreter(self._assistant, found.reply))
-        return Reaction(*promise_simple_words(self._assistant, rest_of(told.after, state.language)))
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
@@ -432,9 +409,7 @@ class Reactions:
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
         kind = short_reaction(text)
-        if wants_simple(text, state.language):
-            return None  # "I speak little German" announces nothing
-        if kind is None or self._raises(text, state.language, kind in CLOSED):
+        if wants_simple(text, state.language) or kind is None or self._raises(text, state.language, kind in CLOSED):
             return None
         if kind == "announcement" and not announces(
             self._assistant, state, text, self.language_of(text, state.language)

@@ -114,8 +114,9 @@ def meet(
     language = rest.language
     if kind == "cancelling":  # is done by phone, not here; nobody asks for the reasons
         how = site_text(assistant.site, "move", language) if assistant.site is not None else None
-        lead = (interface(language, "nothing_cancelled"),)
-        return Reply(language, (*lead, how or interface(language, "refusal"), *facts)), rest
+        return Reply(
+            language, (interface(language, "nothing_cancelled"), how or interface(language, "refusal"), *facts)
+        ), rest
     lead = interface(language, SENTENCE.get(kind, f"feel_{kind}"))
     pair_id = assistant.catalog(language).remarks.get(kind)
     again = said == lead.key or rest.last_pair == pair_id
