@@ -79,15 +79,19 @@ class Asking(Reactions):
             keys = ("help", "emergency_notice") if talk == "help" else (talk,)
             return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
         named = self._undecided.names_in(text)
-        if (len(named.meant) > 1 or named.hinted) and says_unsure(text):  # "breast MRI or mammogram, I am not sure"
-            return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
+        unsure = (len(named.meant) > 1 or named.hinted) and says_unsure(
+            text
+        )  # "breast MRI or mammogram, I am not sure"
+        shared = named.alone and named.hinted and self._undecided.is_shared(text)
+        if unsure or shared:
+            return Reaction(
+                Reply(language, (interface(language, "exam_not_known" if unsure else "exam_several"),)), rest
+            )
         if means_all(text) or (len(named.meant) > 1 and named.alone):
             return Reaction(Reply(language, (interface(language, "exam_both"),)), rest)
-        if named.alone and named.hinted and self._undecided.is_shared(text):
-            return Reaction(Reply(language, (interface(language, "exam_several"),)), rest)
-        denies_all = not named.meant and len(named.denied) == len(self._undecided.exams)
-        third = denies_all and (named.alone or names_third(text)) and "?" not in text
-        if third or (not named.meant and (means_none(text) or named.changes)):
+        denies_all = len(named.denied) == len(self._undecided.exams) and (named.alone or names_third(text))
+        third = denies_all and "?" not in text
+        if not named.meant and (third or means_none(text) or named.changes):
             return Reaction(Reply(language, (interface(language, "exam_neither"),)), rest)
         no_name = text.strip().isdigit() or named.alone  # a number of no exam; "not the mammogram"
         no_name = no_name or (not named.meant and says_unsure(text) and speaks_of_exam(text) and not ails(text))
