@@ -44,7 +44,7 @@ def other_words(text: str, language: str) -> Iterator[str]:
 def in_other_words(
     assistant: Assistant, state: State, text: str, told: Reaction, ask: Callable[[str], Reaction]
 ) -> Reaction:
-    """Return a reaction, or the one to the same in plainer words where nobody could answer it; `ask` reacts to these."""
+    """Return a reaction, or the one to the same in plainer words (by `ask`) where nobody could answer it."""
     if told.decided is None or told.decided.decision not in ("declined", "clarify", "talk"):
         return told
     language, found, complains = told.reply.language, told, told.after.complaint is not None
