@@ -70,7 +70,8 @@ def felt(response: Response) -> Response:
     if len(said.split()) > MOST_WORDS:
         return response
     heavy = (not said and not _TEARS.isdisjoint(text)) or _any("heavy").fullmatch(said.removesuffix(" qqq"))
-    tired = response.level in (None, "other") and "?" not in text and not tells_symptom(text)
+    tired = response.level in (None, "other") and "?" not in text
+    tired = tired and not tells_symptom(_any("joking").sub(" ", said))
     kind = "sadness" if heavy or (tired and _any("worn_out").search(said)) else ""
     kind = kind or ("chatter" if tired and _any("joking").search(said) else "")
     if not kind:
