@@ -26,7 +26,7 @@ TELLING = 6  # letters of a word that names a choice
 MOST_WORDS = 3  # of a message that no complaint is heard in, and that is answered by such a word alone
 MOST_OF_EXAM = 12  # the same where such a word is said of exams alone
 MOST_TOLD = 24  # the same where it names the exam
-OF_EXAMS = ("results-when",)  # pairs whose words are said of an exam, and of nothing else
+OF_EXAMS = ("results-when", "body-size")  # pairs whose words are said of an exam, and of nothing else
 NONE: Mapping[str, Sequence[str]] = {}
 
 

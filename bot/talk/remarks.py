@@ -32,6 +32,7 @@ MOST_MANNERS, SURE_MANNERS = 12, 0.9
 # Sentences that send to a human being, whose number and hours then follow.
 WITHHELD = "withheld"  # what stands for an answer that may not be shown just now
 CALLING = (
+    *("not_passed_on", "threat"),
     *("declined", "none_chosen", "not_sure", "refusal", "staff_called", "call_somebody", "place_unknown"),
     WITHHELD,
     *("more_missing", "easy_missing", "same_intro_third", "no_pairs", "feel_fear", "feel_sleepless", "feel_sadness"),
@@ -115,7 +116,9 @@ def meet(
     language = rest.language
     if kind == "cancelling":  # is done by phone, not here; nobody asks for the reasons
         how = site_text(assistant.site, "move", language) if assistant.site is not None else None
-        return Reply(language, (how or interface(language, "refusal"), *facts)), rest
+        return Reply(
+            language, (interface(language, "nothing_cancelled"), how or interface(language, "refusal"), *facts)
+        ), rest
     lead = interface(language, SENTENCE.get(kind, f"feel_{kind}"))
     pair_id = assistant.catalog(language).remarks.get(kind)
     again = said == lead.key or rest.last_pair == pair_id
@@ -224,6 +227,12 @@ def promise_simple_words(assistant: Assistant, rest: State) -> tuple[Reply, Stat
     helps = site_text(assistant.site, "interpreter", rest.language) if assistant.site is not None else None
     parts: tuple[Part, ...] = (interface(rest.language, "simple_on"),)
     return Reply(rest.language, parts if helps is None else (*parts, helps)), replace(rest, simple="on")
+
+
+def with_interpreter(assistant: Assistant, reply: Reply) -> Reply:
+    """Return the reply to a question beside the wish for simple words, with who helps with the language below it."""
+    helps = site_text(assistant.site, "interpreter", reply.language) if assistant.site is not None else None
+    return reply if helps is None or helps in reply.parts else replace(reply, parts=(*reply.parts, helps))
 
 
 def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:
