@@ -416,8 +416,7 @@ class RedFlags:
         near = " ".join([*before[-STORY_REACHES:], sentence[at + begin : at + end], *after[:STORY_REACHES]])
         if self.stories.still is not None and self.stories.still.search(near):
             return frozenset()
-        told = {name for name, pattern in self.stories.kinds.items() if pattern.search(near)}
-        return frozenset(told) | self._around(near) & {"past", "hearsay"}
+        return frozenset(name for name, pattern in self.stories.kinds.items() if pattern.search(near))
 
 
 @cached
