@@ -214,7 +214,7 @@ STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
 OPENING, TOLD_LATER = 8, "allergy"
 # Words around a sign that say whether it is told as a story, and words of a sentence, from which on it has no full stops.
 # Whoever wrote of an own death once is asked, however it is told.
-STORY_REACHES, LONGEST_STORY, NEVER_A_STORY = 14, 60, "suicide"
+STORY_REACHES, LONGEST_STORY, NEVER_A_STORY = 28, 60, "suicide"
 REMEMBERED, MOST_REMEMBERED = 256, 1000  # texts, and characters of each
 BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
 RED_FLAGS = Path(__file__).parent / "red_flag_rules"
