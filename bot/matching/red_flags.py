@@ -236,6 +236,7 @@ class _RuleFile(BaseModel):
     stories: dict[str, str] = {}
     still: list[str] = []
     again: list[str] = []
+    present: list[str] = []
     cries: list[str] = []
     never: list[str] = []
     rule_only: list[str] = []
@@ -279,11 +280,13 @@ class Stories:
         kinds: An excuse out of `CONTEXTS`, and what says so near a sign.
         still: What says in the same sentence that it is happening nevertheless.
         again: What says so in the sentences beside it.
+        present: Words of a sign itself that are said in the present.
     """
 
     kinds: dict[str, re.Pattern[str]]
     still: re.Pattern[str] | None
     again: re.Pattern[str] | None
+    present: re.Pattern[str] | None
 
 
 @dataclass(frozen=True)
@@ -416,7 +419,10 @@ class RedFlags:
         near = " ".join([*before[-STORY_REACHES:], sentence[at + begin : at + end], *after[:STORY_REACHES]])
         if self.stories.still is not None and self.stories.still.search(near):
             return frozenset()
-        return frozenset(name for name, pattern in self.stories.kinds.items() if pattern.search(near))
+        found = frozenset(name for name, pattern in self.stories.kinds.items() if pattern.search(near))
+        # "2017 I had a stent and I can't breathe": what is said in the present is not past.
+        present = self.stories.present is not None and self.stories.present.search(sentence[at + begin : at + end])
+        return found - {"past"} if present and end - begin < len(piece) else found
 
 
 @cached
@@ -442,6 +448,7 @@ def read_red_flags(document: Any, examples: Examples) -> RedFlags:
             {name: _pattern([text], file.words) for name, text in file.stories.items()},
             _pattern(file.still, file.words) if file.still else None,
             _pattern(file.again, file.words) if file.again else None,
+            _pattern(file.present, file.words) if file.present else None,
         ),
         speller=Speller.of(text for _, text in examples.urgent),
     )
