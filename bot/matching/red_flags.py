@@ -411,7 +411,9 @@ class RedFlags:
         begin, end = match.span() if match and match[0] else (0, len(piece))
         # The date may stand before the piece of a long sentence in which the sign is.
         joined = (" ".join(said.split()) for said in sentences(whole))
-        sentence = self._folded(next((said for said in joined if part in said and said.count(" ") < LONGEST_STORY), part))
+        sentence = self._folded(
+            next((said for said in joined if part in said and said.count(" ") < LONGEST_STORY), part)
+        )
         at = max(sentence.find(piece), 0)
         if sentence[at : at + len(piece)] != piece:
             sentence, at = piece, 0
