@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """In a long message a sign that is told as a story alarms nobody; the same told beside a story alarms."""
 
 from __future__ import annotations
