@@ -212,8 +212,8 @@ STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
 # Words that open a sentence: "Last time, in 2018, in Cardiff" is about all of it, however long it is. This counts for
 # reactions alone, which are told at length years later; who cannot breathe may have begun anywhere.
 OPENING, TOLD_LATER = 8, "allergy"
-# Words around a sign that say whether it is told as a story, and words of a sentence, from which on it has no full stops.
-# Whoever wrote of an own death once is asked, however it is told.
+# Words before and after a sign that say whether it is told as a story; words from which on a sentence has no full stops;
+# and what is never a story.
 STORY_REACHES, LONGEST_STORY, NEVER_A_STORY = 28, 60, "suicide"
 REMEMBERED, MOST_REMEMBERED = 256, 1000  # texts, and characters of each
 BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
@@ -359,7 +359,8 @@ class RedFlags:
             yield Sign("acute", " ".join(words(text)), frozenset({"now"}))
         long = [said for said in map(str.split, sentences(text)) if len(said) > LONGEST]
         found = passages(text)
-        whole = text if found[1:] else ""
+        # A sentence of a long message may be cut.
+        whole = tuple(" ".join(said) for said in long if len(said) < LONGEST_STORY) if found[1:] else None
         for passage in found:
             sign = self._sign(passage, frozenset(), whole)
             if sign is not None and sign.flag == TOLD_LATER and long:
@@ -377,16 +378,18 @@ class RedFlags:
     def _around(self, folded: str) -> frozenset[str]:
         return frozenset(name for name, pattern in self.contexts.items() if pattern.search(folded))
 
-    def _sign(self, passage: str, told: frozenset[str], whole: str) -> Sign | None:
-        """Return the first sign in a passage; of a long message the whole is given, for a sentence may be cut."""
-        folded = self._folded(passage)
+    def _sign(self, passage: str, told: frozenset[str], whole: tuple[str, ...] | None) -> Sign | None:
+        """Return the first sign in a passage that is no story, else the first; of a long message with its cut sentences."""
+        folded, story = self._folded(passage), None
         for rule in self.rules:
             match = rule.matches.search(folded)
             if match and not (rule.unless is not None and rule.unless.search(folded)):
                 sign = Sign(rule.flag, match[0] or folded, self._around(folded) | told)
-                kinds = self._story(rule, passage, whole) if whole and sign.firm else frozenset()
-                return replace(sign, contexts=sign.contexts - {"now"} | kinds) if kinds else sign
-        return None
+                kinds = self._story(rule, passage, whole) if whole is not None and sign.firm else frozenset()
+                if not kinds:
+                    return sign if story is None or sign.firm else story
+                story = story or replace(sign, contexts=sign.contexts - {"now"} | kinds)
+        return story
 
     def _folded(self, passage: str) -> str:
         # No word is that long, and a rule may look at each of its letters from each of the others.
@@ -394,8 +397,8 @@ class RedFlags:
         # An idiom explains its own words; what stands beside it counts.
         return folded if self.never is None else self.never.sub("…", folded)
 
-    def _story(self, rule: Rule, passage: str, whole: str) -> frozenset[str]:
-        """Return the excuses by which a sign is a story; none if one sentence with it tells no story, or says "again"."""
+    def _story(self, rule: Rule, passage: str, whole: tuple[str, ...]) -> frozenset[str]:
+        """Return the excuses by which a sign is a story; none if one sentence with it tells no story, or says so."""
         parts = sentences(passage)
         own = [part for part in parts if rule.matches.search(self._folded(part))]
         if not own or rule.flag == NEVER_A_STORY:
@@ -405,15 +408,12 @@ class RedFlags:
         kinds = [self._told(rule, part, whole) for part in own]
         return frozenset().union(*kinds) if all(kinds) else frozenset()
 
-    def _told(self, rule: Rule, part: str, whole: str) -> frozenset[str]:
+    def _told(self, rule: Rule, part: str, whole: tuple[str, ...]) -> frozenset[str]:
         piece = self._folded(part)
         match = rule.matches.search(piece)
         begin, end = match.span() if match and match[0] else (0, len(piece))
         # The date may stand before the piece of a long sentence in which the sign is.
-        joined = (" ".join(said.split()) for said in sentences(whole))
-        sentence = self._folded(
-            next((said for said in joined if part in said and said.count(" ") < LONGEST_STORY), part)
-        )
+        sentence = self._folded(next((said for said in whole if part in said), part))
         at = max(sentence.find(piece), 0)
         if sentence[at : at + len(piece)] != piece:
             sentence, at = piece, 0
