@@ -212,8 +212,8 @@ STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
 # Words that open a sentence: "Last time, in 2018, in Cardiff" is about all of it, however long it is. This counts for
 # reactions alone, which are told at length years later; who cannot breathe may have begun anywhere.
 OPENING, TOLD_LATER = 8, "allergy"
-# Words before and after a sign that say whether it is told as a story; words from which on a sentence has no full stops;
-# and what is never a story.
+# Words before and after a sign that say whether it is told as a story; words from which on a sentence has no full
+# stops; and what is never a story.
 STORY_REACHES, LONGEST_STORY, NEVER_A_STORY = 28, 60, "suicide"
 REMEMBERED, MOST_REMEMBERED = 256, 1000  # texts, and characters of each
 BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
@@ -379,7 +379,7 @@ class RedFlags:
         return frozenset(name for name, pattern in self.contexts.items() if pattern.search(folded))
 
     def _sign(self, passage: str, told: frozenset[str], whole: tuple[str, ...] | None) -> Sign | None:
-        """Return the first sign in a passage that is no story, else the first; of a long message with its cut sentences."""
+        """Return the first sign that is no story, else the first; a long message is given with its cut sentences."""
         folded, story = self._folded(passage), None
         for rule in self.rules:
             match = rule.matches.search(folded)
