@@ -125,7 +125,7 @@ URGENT = {
         ("acute", "ambulance plz"),
         ("acute", "need ambulence asap"),
         ("acute", "999 please"),
-        ("acute", "911"),
+        ("acute", "call 911 please"),
         ("acute", "someone call 999!!"),
         ("acute", "my husband says he is going to kill me when he gets back"),
         ("acute", "my ex told me he'll kill me if I leave"),
