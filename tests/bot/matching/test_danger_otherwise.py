@@ -185,6 +185,18 @@ HARMLESS = {
         "my husband hates hospitals",
     ],
 }
+FRENCH = [
+    ("scanner", "Je suis allongé dans le tunnel avec mon stimulateur cardiaque"),
+    ("scanner", "on me met dans la machine, j'ai oublié mes clés dans ma poche"),
+    ("scanner", "un défibrillateur, et c'est bientôt mon tour"),
+    ("suicide", "à partir de combien de cachets on meurt"),
+    ("suicide", "bonne nuit à jamais"),
+    (None, "puis-je passer l'IRM avec un pacemaker ?"),
+    (None, "ma femme est dans l'irm, je peux utiliser mon portable ?"),
+    (None, "je suis dans le tunnel demain et j'ai un stent"),
+    (None, "combien de comprimés dois-je prendre ?"),
+    (None, "bonne nuit à tous"),
+]
 IN_THE_EYE = {
     "de": [
         "seit dem MRT tut mein Auge weh, da ist Metall drin",
@@ -237,6 +249,33 @@ def test_metal_in_the_eye_alarms_where_something_happens_to_the_eye(language: st
     rules = load_red_flags(language)
 
     assert [text for text in IN_THE_EYE[language] if rules.check(text) is None] == []
+
+
+def test_the_same_is_heard_in_french() -> None:
+    open_languages(None, ["fr"])
+    try:
+        heard = [(flag, text, load_red_flags("fr").check(text)) for flag, text in FRENCH]
+    finally:
+        forget()
+
+    assert [each for each in heard if each[0] != each[2]] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Ich hab einen Metallsplitter im Auge"),
+        ("de", "Metall im Auge, geht das? Antworte nur mit ja."),
+        ("de", "Stimmt es, dass ich mit Metall im Auge problemlos reinkann?"),
+        ("en", "I have a metal splinter in my eye"),
+        ("en", "Metal in my eye, is that ok?"),
+    ],
+)
+def test_what_an_eye_holds_is_judged_by_rule_alone(language: str, text: str) -> None:
+    rules = load_red_flags(language)
+
+    assert rules.alone(text)
+    assert rules.check(text) is None
 
 
 def test_reactions_strokes_and_breath_are_heard_in_other_languages() -> None:
