@@ -224,6 +224,7 @@ class _Rule(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     flag: str
+    firm: bool = False
     any: list[str] = Field(min_length=1)
     unless: list[str] = []
 
@@ -245,11 +246,19 @@ class _RuleFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One compiled rule."""
+    """One compiled rule.
+
+    Attributes:
+        flag: What it raises.
+        matches: The signs.
+        unless: What takes them back.
+        firm: Whether it says itself who, when and how: asked in general, a deadly dose is a sign all the same.
+    """
 
     flag: str
     matches: re.Pattern[str]
     unless: re.Pattern[str] | None
+    firm: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +393,8 @@ class RedFlags:
         for rule in self.rules:
             match = rule.matches.search(folded)
             if match and not (rule.unless is not None and rule.unless.search(folded)):
+                if rule.firm:
+                    return Sign(rule.flag, match[0] or folded, self._around(folded) | told | {"now"})
                 sign = Sign(rule.flag, match[0] or folded, self._around(folded) | told)
                 kinds = self._story(rule, passage, whole) if whole is not None and sign.firm else frozenset()
                 if not kinds:
@@ -437,7 +448,12 @@ def read_red_flags(document: Any, examples: Examples) -> RedFlags:
     """Return the rules that a file says; raise ValidationError or re.error when they cannot be read."""
     file = _RuleFile.model_validate(document)
     rules = tuple(
-        Rule(rule.flag, _pattern(rule.any, file.words), _pattern(rule.unless, file.words) if rule.unless else None)
+        Rule(
+            rule.flag,
+            _pattern(rule.any, file.words),
+            _pattern(rule.unless, file.words) if rule.unless else None,
+            rule.firm,
+        )
         for rule in file.rules
     )
     return RedFlags(

@@ -20,7 +20,7 @@ from bot.sentences.reply import Reply, SiteText, foreign_sentence, interface, re
 from bot.staff.desk import Desk
 from bot.talk.calling import CALLS_STAFF, told_who_calls
 from bot.talk.context import announces, hear, respond_with_extract
-from bot.talk.danger import RedFlag, asks_whom_to_call, goes_on, is_back, red_flag_in
+from bot.talk.danger import RedFlag, asks_whom_to_call, goes_on, happens_after, is_back, red_flag_in
 from bot.talk.dialogue import (
     MOST_REMINDED,
     SIMPLE,
@@ -358,6 +358,8 @@ class Reactions:
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
+        if happens_after(state.last_question, text):
+            return self._alarm(rest_of(state, state.language), text, RedFlag(state.language, text), may_be_none=False)
         heard = hear(self._assistant, state, text, self.language_of(text, state.language))
         decided = decided_as(heard.response, heard.reply) if heard.response is not None else None
         return Reaction(heard.reply, heard.after, decided)
