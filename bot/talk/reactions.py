@@ -65,14 +65,7 @@ from bot.talk.messages import (
 )
 from bot.talk.plainly import answered_calmly, asks_within, in_other_words
 from bot.talk.reaction import REPLIES, YES, Reaction, calmed, fixed, joined
-from bot.talk.remarks import (
-    decided_as,
-    helps,
-    in_simple_words,
-    settles,
-    varied,
-    with_contact,
-)
+from bot.talk.remarks import decided_as, helps, in_simple_words, settles, varied, with_contact
 from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_person, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
 from bot.talk.withholding import Decided, withhold, without_answer
