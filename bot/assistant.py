@@ -30,10 +30,15 @@ from bot.matching.decide import (
     Decision,
     Declined,
     Thresholds,
-    decide,
+    Unread,
     decide_by_cosine,
+    decide_message,
+    last_questions,
+    offer_asked,
     read_stories,
     says_nothing,
+    unreadable,
+    word_for_word,
 )
 from bot.matching.emergency import CALM, Lookout, Verdict, decision_of
 from bot.matching.explain import Explanation
@@ -377,16 +382,17 @@ class Assistant:
             opened.remarks if any(read) else None, vectors[: len(everything)], texts[: len(everything)]
         )
         flags = self._flags(opened, vectors[: len(everything)], everything, remarks)
+        questions = [*last_questions(scores, stories), *(None for _ in pieces)]
         scores = read_stories(scores, [*(len(of) for of in stories), *(0 for _ in pieces)])
         order = np.argsort(-scores, axis=1, kind="stable")[:, :LISTED]
         found = [
             self._response(
                 opened,
                 one,
-                _Found(flags[number].flag, scores[number], order[number], complaint[number], remarks[number]),
+                _Found(flag.flag, scores[number], order[number], complaint[number], remarks[number], questions[number]),
                 method,
             )
-            for number, one in enumerate(everything)
+            for number, (one, flag) in enumerate(zip(everything, flags, strict=True))
         ]
         share_ms = (time.perf_counter() - started) * 1000 / len(asked)
         found = [
@@ -473,12 +479,18 @@ class Assistant:
     def _response(self, opened: wiring.Opened, asked: Asked, found: _Found, method: Method) -> Response:
         catalog = self.catalog(opened.catalog.language)
         ranked = tuple(Candidate(opened.shown[column], float(found.scores[column])) for column in found.order)
-        decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
-        level = judge_complaint(found.complaint, answered=isinstance(decision, Answered))
+        own, thresholds = None, opened.trained.thresholds
+        if method == "cosine":
+            decision = unreadable(asked.clean) or decide_by_cosine(asked.clean.text, ranked, thresholds)
+        else:
+            last = offer_asked(found.question, opened.shown, thresholds) if found.question is not None else None
+            own = word_for_word(asked.clean.text, ranked, lambda pair_id: catalog.by_id[pair_id].question)
+            decision = decide_message(asked.clean, ranked, thresholds, asked=own, last=last)
+        level = judge_complaint(found.complaint, answered=isinstance(decision, Answered)) if own is None else None
         instead: tuple[str, ...] = ()
         if level is not None and found.remark is not None and found.remark.is_no_complaint(found.complaint):
             level = None
-        if level is not None and not isinstance(decision, _Unread):
+        if level is not None and not isinstance(decision, Unread):
             instead = tuple(choice.pair_id for choice in decision.choices) if isinstance(decision, Clarify) else ()
             decision = Declined(f"a complaint ({level})")
         advice = self._advice(opened, found, level) if isinstance(decision, Declined) and not found.flag else None
@@ -539,6 +551,7 @@ class _Found:
         order: Numbers of the best pairs, best first.
         complaint: P(no complaint), then of each level, shape (1 + levels,).
         remark: The likeliest one.
+        question: Scores of every pair for the last question of a story by itself, shape (pairs,).
     """
 
     flag: str | None
@@ -546,6 +559,7 @@ class _Found:
     order: npt.NDArray[np.intp]
     complaint: npt.NDArray[np.float64]
     remark: Remark | None
+    question: Vectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,27 +576,11 @@ class Asked:
         return seen(self.raw) if self.clean.too_long else self.clean.text
 
 
-def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, thresholds: Thresholds) -> Decision:
-    if text.too_long:
-        return _Unread("the text is too long")
-    if not text.text:
-        return _Unread("the text is empty")
-    if says_nothing(text.text):
-        return _Unread("the text has no words")
-    if method == "cosine":
-        return decide_by_cosine(text.text, ranked, thresholds)
-    return decide(ranked, thresholds)
-
-
-class _Unread(Declined):
-    """Declined without looking at what it says."""
-
-
 _NAMES: dict[type[Decision], DecisionName] = {
     Answered: "answered",
     Clarify: "clarify",
     Declined: "declined",
-    _Unread: "declined",
+    Unread: "declined",
 }
 
 

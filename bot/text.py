@@ -133,6 +133,11 @@ def story_pieces(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in parts if len(words(part)) >= MIN_WORDS))[-MAX_PIECES:]
 
 
+def asks_in_story(text: str) -> bool:
+    """Say whether a message tells a story and puts a question in it, with a question mark: others only tell."""
+    return "?" in text and bool(story_pieces(text))
+
+
 LONGEST = 24  # words: a text up to this length is one passage
 WIDEST = 80  # characters without a space
 STEP = 12  # words between the beginnings of passages of a run-on sentence

@@ -119,7 +119,7 @@ class Foreign:
         for sentence in _SENTENCE_END.split(text, concurrent=False):
             folded = _folded(sentence)
             for language in _found(signs.any_flag, folded):
-                flag = signs.flag(language, folded) if language not in self.known else None
+                flag = signs.flag(language, folded) if language.partition("-")[0] not in self.known else None
                 if flag is not None:
                     return Emergency(_named(language, text), flag)
         return self._by_rules(text)
@@ -162,6 +162,7 @@ def _named(language: str, text: str) -> str:
     """Return what a language is called here: the model knows no Tigrinya, and cannot tell three neighbours apart."""
     if _ETHIOPIC.search(text):
         return "ti" if _TIGRINYA.search(text) else "am"
+    language = language.partition("-")[0]  # Arabic in Latin letters has phrases of its own
     return SERBIAN_IN_LATIN if language in _SOUTH_SLAVIC and not is_other_script(text) else language
 
 

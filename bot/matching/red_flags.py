@@ -3,7 +3,8 @@
 The rules are data in `red_flag_rules`. A rule is a regular expression over folded words (no umlauts, no accents,
 no punctuation), matched between word bounds in one passage of the message. A rule's `unless` takes the match back.
 `contexts` tell who, when and how: a sign that is long past, denied, asked about in general or heard of elsewhere is no
-alarm by itself, unless the same passage says that it is now.
+alarm by itself, unless the same passage says that it is now. In a long message the sentence of a sign says whether it
+is a story (`stories`): "now" and "suddenly" in the sentences beside it are about something else.
 
 People disguise letters to get past filters, and keyboards, fonts and copied text do it by accident. What is read behind
 a disguise is only used to look for emergencies: nothing of it is stored or answered. Pure.
@@ -211,6 +212,9 @@ STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
 # Words that open a sentence: "Last time, in 2018, in Cardiff" is about all of it, however long it is. This counts for
 # reactions alone, which are told at length years later; who cannot breathe may have begun anywhere.
 OPENING, TOLD_LATER = 8, "allergy"
+# Words before and after a sign that say whether it is told as a story; words from which on a sentence has no full
+# stops; and what is never a story.
+STORY_REACHES, LONGEST_STORY, NEVER_A_STORY = 28, 60, "suicide"
 REMEMBERED, MOST_REMEMBERED = 256, 1000  # texts, and characters of each
 BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
 RED_FLAGS = Path(__file__).parent / "red_flag_rules"
@@ -220,6 +224,7 @@ class _Rule(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     flag: str
+    firm: bool = False
     any: list[str] = Field(min_length=1)
     unless: list[str] = []
 
@@ -229,6 +234,10 @@ class _RuleFile(BaseModel):
 
     words: dict[str, str] = {}
     contexts: dict[str, str] = {}
+    stories: dict[str, str] = {}
+    still: list[str] = []
+    again: list[str] = []
+    present: list[str] = []
     cries: list[str] = []
     never: list[str] = []
     rule_only: list[str] = []
@@ -237,11 +246,19 @@ class _RuleFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One compiled rule."""
+    """One compiled rule.
+
+    Attributes:
+        flag: What it raises.
+        matches: The signs.
+        unless: What takes them back.
+        firm: Whether it says itself who, when and how: asked in general, a deadly dose is a sign all the same.
+    """
 
     flag: str
     matches: re.Pattern[str]
     unless: re.Pattern[str] | None
+    firm: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +281,23 @@ class Sign:
         return "now" in self.contexts or not self.contexts & EXCUSES
 
 
+@dataclass(frozen=True, slots=True)
+class Stories:
+    """What makes the sign in a sentence of a long message a story.
+
+    Attributes:
+        kinds: An excuse out of `CONTEXTS`, and what says so near a sign.
+        still: What says in the same sentence that it is happening nevertheless.
+        again: What says so in the sentences beside it.
+        present: Words of a sign itself that are said in the present.
+    """
+
+    kinds: dict[str, re.Pattern[str]]
+    still: re.Pattern[str] | None
+    again: re.Pattern[str] | None
+    present: re.Pattern[str] | None
+
+
 @dataclass(frozen=True)
 class RedFlags:
     """The rules of one language, most specific first."""
@@ -273,6 +307,7 @@ class RedFlags:
     never: re.Pattern[str] | None
     rule_only: re.Pattern[str] | None
     contexts: dict[str, re.Pattern[str]]
+    stories: Stories
     speller: Speller
 
     @classmethod
@@ -332,8 +367,11 @@ class RedFlags:
         if self.cries and len(text) <= MOST_REMEMBERED and self.cries.fullmatch(text.strip().lower()):
             yield Sign("acute", " ".join(words(text)), frozenset({"now"}))
         long = [said for said in map(str.split, sentences(text)) if len(said) > LONGEST]
-        for passage in passages(text):
-            sign = self._sign(passage, frozenset())
+        found = passages(text)
+        # A sentence of a long message may be cut.
+        whole = tuple(" ".join(said) for said in long if len(said) < LONGEST_STORY) if found[1:] else None
+        for passage in found:
+            sign = self._sign(passage, frozenset(), whole)
             if sign is not None and sign.flag == TOLD_LATER and long:
                 begins = " ".join(passage.split()[:OPENING])
                 opened = next((said for said in long if begins in " ".join(said[OPENING:])), [])
@@ -344,22 +382,60 @@ class RedFlags:
             if (parts := sentences(passage))[1:] and (sign is None or not sign.firm):
                 # A question before a sign does not ask about it; but what is past or heard of stays so.
                 told = self.around(passage) & STAYS
-                yield from (sign for part in parts if (sign := self._sign(part, told)) is not None)
+                yield from (sign for part in parts if (sign := self._sign(part, told, whole)) is not None)
 
     def _around(self, folded: str) -> frozenset[str]:
         return frozenset(name for name, pattern in self.contexts.items() if pattern.search(folded))
 
-    def _sign(self, passage: str, told: frozenset[str]) -> Sign | None:
-        # No word is that long, and a rule may look at each of its letters from each of the others.
-        folded = " ".join(word[:LONGEST_WORD] for word in words(passage))
-        if self.never is not None:
-            # An idiom explains its own words; what stands beside it counts.
-            folded = self.never.sub("…", folded)
+    def _sign(self, passage: str, told: frozenset[str], whole: tuple[str, ...] | None) -> Sign | None:
+        """Return the first sign that is no story, else the first; a long message is given with its cut sentences."""
+        folded, story = self._folded(passage), None
         for rule in self.rules:
             match = rule.matches.search(folded)
             if match and not (rule.unless is not None and rule.unless.search(folded)):
-                return Sign(rule.flag, match[0] or folded, self._around(folded) | told)
-        return None
+                if rule.firm:
+                    return Sign(rule.flag, match[0] or folded, self._around(folded) | told | {"now"})
+                sign = Sign(rule.flag, match[0] or folded, self._around(folded) | told)
+                kinds = self._story(rule, passage, whole) if whole is not None and sign.firm else frozenset()
+                if not kinds:
+                    return sign if story is None or sign.firm else story
+                story = story or replace(sign, contexts=sign.contexts - {"now"} | kinds)
+        return story
+
+    def _folded(self, passage: str) -> str:
+        # No word is that long, and a rule may look at each of its letters from each of the others.
+        folded = " ".join(word[:LONGEST_WORD] for word in words(passage))
+        # An idiom explains its own words; what stands beside it counts.
+        return folded if self.never is None else self.never.sub("…", folded)
+
+    def _story(self, rule: Rule, passage: str, whole: tuple[str, ...]) -> frozenset[str]:
+        """Return the excuses by which a sign is a story; none if one sentence with it tells no story, or says so."""
+        parts = sentences(passage)
+        own = [part for part in parts if rule.matches.search(self._folded(part))]
+        if not own or rule.flag == NEVER_A_STORY:
+            return frozenset()  # it takes several sentences to say it
+        if self.stories.again is not None and self.stories.again.search(self._folded(passage)):
+            return frozenset()
+        kinds = [self._told(rule, part, whole) for part in own]
+        return frozenset().union(*kinds) if all(kinds) else frozenset()
+
+    def _told(self, rule: Rule, part: str, whole: tuple[str, ...]) -> frozenset[str]:
+        piece = self._folded(part)
+        match = rule.matches.search(piece)
+        begin, end = match.span() if match and match[0] else (0, len(piece))
+        # The date may stand before the piece of a long sentence in which the sign is.
+        sentence = self._folded(next((said for said in whole if part in said), part))
+        at = max(sentence.find(piece), 0)
+        if sentence[at : at + len(piece)] != piece:
+            sentence, at = piece, 0
+        before, after = sentence[: at + begin].split(), sentence[at + end :].split()
+        near = " ".join([*before[-STORY_REACHES:], sentence[at + begin : at + end], *after[:STORY_REACHES]])
+        if self.stories.still is not None and self.stories.still.search(near):
+            return frozenset()
+        found = frozenset(name for name, pattern in self.stories.kinds.items() if pattern.search(near))
+        # "2017 I had a stent and I can't breathe": what is said in the present is not past.
+        present = self.stories.present is not None and self.stories.present.search(sentence[at + begin : at + end])
+        return found - {"past"} if present and end - begin < len(piece) else found
 
 
 @cached
@@ -372,7 +448,12 @@ def read_red_flags(document: Any, examples: Examples) -> RedFlags:
     """Return the rules that a file says; raise ValidationError or re.error when they cannot be read."""
     file = _RuleFile.model_validate(document)
     rules = tuple(
-        Rule(rule.flag, _pattern(rule.any, file.words), _pattern(rule.unless, file.words) if rule.unless else None)
+        Rule(
+            rule.flag,
+            _pattern(rule.any, file.words),
+            _pattern(rule.unless, file.words) if rule.unless else None,
+            rule.firm,
+        )
         for rule in file.rules
     )
     return RedFlags(
@@ -381,6 +462,12 @@ def read_red_flags(document: Any, examples: Examples) -> RedFlags:
         never=_pattern(file.never, file.words) if file.never else None,
         rule_only=_pattern(file.rule_only, file.words) if file.rule_only else None,
         contexts={name: _pattern([text], file.words) for name, text in file.contexts.items()},
+        stories=Stories(
+            {name: _pattern([text], file.words) for name, text in file.stories.items()},
+            _pattern(file.still, file.words) if file.still else None,
+            _pattern(file.again, file.words) if file.again else None,
+            _pattern(file.present, file.words) if file.present else None,
+        ),
         speller=Speller.of(text for _, text in examples.urgent),
     )
 

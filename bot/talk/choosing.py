@@ -23,8 +23,17 @@ from bot.talk.dialogue import MOST_REMINDED, State, is_open_alarm, known, rest_o
 from bot.talk.exams import Undecided
 from bot.talk.matters import answered_by_words, matters_in
 from bot.talk.messages import CLOSED, ails, short_reaction, small_talk
-from bot.talk.naming import means_all, means_none, only_fills, says_unsure, tells_symptom
+from bot.talk.naming import (
+    means_all,
+    means_none,
+    names_third,
+    only_fills,
+    says_unsure,
+    speaks_of_exam,
+    tells_symptom,
+)
 from bot.talk.neighbours import Neighbour, Said, neighbour
+from bot.talk.plainly import answered_calmly
 from bot.talk.reaction import REPLIES, Reaction
 from bot.talk.reactions import Reactions
 from bot.talk.remarks import placed, reply_to_remark
@@ -70,13 +79,22 @@ class Asking(Reactions):
             keys = ("help", "emergency_notice") if talk == "help" else (talk,)
             return Reaction(Reply(language, tuple(interface(language, key) for key in keys)), rest)
         named = self._undecided.names_in(text)
-        if (len(named.meant) > 1 or named.hinted) and says_unsure(text):  # "breast MRI or mammogram, I am not sure"
-            return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
+        unsure = (len(named.meant) > 1 or named.hinted) and says_unsure(
+            text
+        )  # "breast MRI or mammogram, I am not sure"
+        shared = named.alone and named.hinted and self._undecided.is_shared(text)
+        if unsure or shared:
+            return Reaction(
+                Reply(language, (interface(language, "exam_not_known" if unsure else "exam_several"),)), rest
+            )
         if means_all(text) or (len(named.meant) > 1 and named.alone):
             return Reaction(Reply(language, (interface(language, "exam_both"),)), rest)
-        if not named.meant and (means_none(text) or named.changes):
+        denies_all = len(named.denied) == len(self._undecided.exams) and (named.alone or names_third(text))
+        third = denies_all and "?" not in text
+        if not named.meant and (third or means_none(text) or named.changes):
             return Reaction(Reply(language, (interface(language, "exam_neither"),)), rest)
         no_name = text.strip().isdigit() or named.alone  # a number of no exam; "not the mammogram"
+        no_name = no_name or (not named.meant and says_unsure(text) and speaks_of_exam(text) and not ails(text))
         if no_name or any(is_unknown(text, language=each) for each in languages()) or _says(text, "exam_unknown"):
             return Reaction(Reply(language, (interface(language, "exam_not_known"),)), rest)
         if (kind := short_reaction(text)) in CLOSED and kind is not None:
@@ -233,7 +251,7 @@ class _Entering(Reactions):
 
     def answer_calmly(self, state: State, text: str) -> Reaction:
         """Answer what raised an alarm that the patient has called off."""
-        return self._answer(state, text, ignore_flags=True)
+        return self._respond(state, answered_calmly(self._assistant, text, self.language_of(text, state.language)))
 
 
 class Chosen(Among):

@@ -26,6 +26,7 @@ from bot.talk.dialogue import (
     show_again,
     with_context,
 )
+from bot.talk.errands import felt
 from bot.talk.matters import answered_by_words
 from bot.talk.messages import ails, asks_to_wait, picks, remarks
 from bot.talk.remarks import (
@@ -82,7 +83,7 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
     if context.weights is None:  # fitted for no such language, or another encoder
         response = answered_by_words(assistant, assistant.answer(with_context(state, text), language))
         return _answered(assistant, state, response)
-    response = placed(answered_by_words(assistant, assistant.answer(text, language)))
+    response = felt(placed(answered_by_words(assistant, assistant.answer(text, language))))
     told = response.level is not None or response.fixed is not None  # a complaint, or another language
     by_itself = response.decision == "urgent" or response.too_long or bool(response.also) or told
     shown = state.last_pair

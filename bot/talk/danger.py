@@ -25,6 +25,7 @@ MOST_COMING_BACK = 14  # words of who says that what was called off is back
 MOST_ANSWERING = 3  # words of what may be an answer, or an assent, and turns to nothing else
 
 _COMING_BACK = ("surely_back", "back", "not_back")
+_HAPPENING = ("happens", "not_happening", "dangers")
 _FORGETTING = frozenset({"vergessen", "vergisst", "vergesslich", "forgot", "forgotten", "forget", "forgets"})
 
 
@@ -76,6 +77,18 @@ def is_back(text: str) -> bool:
     return bool(back.search(said)) and not calm.search(said) and not calls_off(text) and not calms(text)
 
 
+def happens_after(asked: str | None, text: str) -> bool:
+    """Say whether a message tells that what was asked about before, a danger, happens now.
+
+    "Can contrast cause an allergy?", and then "that's happening to me now": neither is a red flag by itself.
+    """
+    said = fold(text)
+    if asked is None or "?" in text or len(said.split()) > MOST_COMING_BACK:
+        return False
+    happens, otherwise, dangers = _happening()
+    return bool(happens.search(said) and not otherwise.search(said) and dangers.search(fold(asked)))
+
+
 def goes_on(text: str, *, asks: bool) -> bool:
     """Say whether a message turns to something else: more than a word of assent, a number, or "I don't know"."""
     return asks or (len(words(text)) > MOST_ANSWERING and short_reaction(text) is None)
@@ -91,6 +104,13 @@ def _coming_back() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     listed = joint("messages.yaml")["all_clear"]
     surely, back, calm = (re.compile(rf"\b(?:{'|'.join(listed[name])})\b") for name in _COMING_BACK)
     return surely, back, calm
+
+
+@cached
+def _happening() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    listed = joint("messages.yaml")["all_clear"]
+    happens, otherwise, dangers = (re.compile(rf"\b(?:{'|'.join(listed[name])})\b") for name in _HAPPENING)
+    return happens, otherwise, dangers
 
 
 @cached

@@ -122,6 +122,7 @@ class State:
         confirmed: Whether the patient has said that it is an emergency.
         unsure: Whether that alarm asks if it is one at all.
         complaint: How urgent the complaint is that was told last, until the patient turns to something else.
+        complained: What told that complaint, to be answered once the patient has said that it is none.
         folded: Whether of the answer shown last a short one came first.
         reminded: How often an open alarm or complaint was said again.
         simple: Whether the easy answer comes first: "asked" by the patient's own words, "on" once that was said, "off"
@@ -151,6 +152,7 @@ class State:
     chest: bool = False
     harm: bool = False
     complaint: Told | None = None
+    complained: str = ""
     folded: bool = False
     reminded: int = 0
     simple: Simple = ""
@@ -428,7 +430,8 @@ def known(state: State) -> State:
 
 def rest_of(state: State, language: str) -> State:
     """Return what is still known in a language when something else comes in between, a complaint included."""
-    return replace(known(state), language=language, complaint=state.complaint, reminded=state.reminded)
+    told = replace(known(state), language=language, complaint=state.complaint, complained=state.complained)
+    return replace(told, reminded=state.reminded)
 
 
 def calming(state: State) -> tuple[str, ...]:
@@ -473,9 +476,10 @@ def respond(state: State, response: Response, catalog: Catalog, *, before: Seque
 
 def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Reply, State]:
     """Say how soon to ask whom, then what the pair says that is likeliest meant; nobody is told that it is nothing."""
-    language, advice = response.lang, response.advice
+    language, advice, said = response.lang, response.advice, sanitise(response.question).text
     if response.level == "now":
-        return Reply(language, (interface(language, "complaint_now"),)), replace(state, complaint="now")
+        after = replace(state, complaint="now", complained=said)
+        return Reply(language, (interface(language, "complaint_now"),)), after
     if advice is None:
         return Reply(language, (interface(language, "complaint_other"),)), state
     if advice.is_unsure:
@@ -485,7 +489,7 @@ def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Repl
         return replace(reply, parts=(told, *reply.parts) if shown else (*reply.parts, told)), after
     soon = interface(language, f"complaint_{advice.urgency}")
     reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample, before=[soon])
-    return reply, replace(after, complaint=advice.urgency)
+    return reply, replace(after, complaint=advice.urgency, complained=said)
 
 
 def unsure_key(advice: Advice) -> str:

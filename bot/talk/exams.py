@@ -23,7 +23,7 @@ from bot.sentences.reply import Interface, Reply, sentence_of
 from bot.sentences.wording import NEUTRAL, House, Wording
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import picks
-from bot.talk.naming import Called, Named, read_names
+from bot.talk.naming import Called, Named, means_other, read_names
 from bot.text import AUTO, words
 
 NO_EXAM = "-"  # in the place of a catalog's name
@@ -238,6 +238,14 @@ class Undecided(Assistant):
         """Return which exams a message names."""
         return read_names(text, {name: called(each) for name, each in self.exams.items()})
 
+    def is_shared(self, text: str) -> bool:
+        """Say whether a hint in a message stands in the name of another exam, too: an MRI may be one of the breast."""
+        said, every = set(words(text)), [called(each) for each in self._exams]
+        hinting = [(each, hint) for each in every for hint in each.hints if said.issuperset(hint)]
+        return any(
+            set(hint) < set(name) for own, hint in hinting for each in every if each is not own for name in each.names
+        )
+
     def named_in(self, text: str, language: str) -> str | None:
         """Return the exam that a message chooses, whatever it asks beside; None where it names none, or several."""
         said = words(text)
@@ -250,6 +258,11 @@ class Undecided(Assistant):
         if place and abs(place) <= len(titles):
             return tuple(titles)[place - 1 if place > 0 else place]
         named = self.names_in(text)
+        rest = [name for name in self.exams if name not in named.denied]
+        if named.denied and not named.meant and len(rest) == 1 and named.alone and means_other(text):
+            return rest[0]  # "not the mammogram, the other one"
+        if named.alone and named.hinted and self.is_shared(text):
+            return None
         if not named.alone:
             asks = "?" in text or question_like(text, language) != "no"
             most = MOST_BOOKED if named.booked or asks else MOST_NAMING

@@ -26,7 +26,7 @@ TELLING = 6  # letters of a word that names a choice
 MOST_WORDS = 3  # of a message that no complaint is heard in, and that is answered by such a word alone
 MOST_OF_EXAM = 12  # the same where such a word is said of exams alone
 MOST_TOLD = 24  # the same where it names the exam
-OF_EXAMS = ("results-when",)  # pairs whose words are said of an exam, and of nothing else
+OF_EXAMS = ("results-when", "body-size")  # pairs whose words are said of an exam, and of nothing else
 NONE: Mapping[str, Sequence[str]] = {}
 
 
@@ -65,14 +65,32 @@ def answered_by_words(assistant: Assistant, response: Response) -> Response:
         # A device in a long story of something else: nobody shall only hear "ask your doctor" of it.
         risky = is_risky(assistant, found[0]) and question_like(text, language) != "no"
         told = bool(here.meant or speaks_of_exam(text)) and (risky or bool(last))
-        return _answered(assistant, response, found) if told else response
+        return _answered(assistant, response, found) if told else _offered(assistant, response, found)
     if tells_symptom(text) or (response.level is not None and ails(text)):
-        return response
+        return _offered(assistant, response, found)
     # Who waits for the result is not unwell. A word alone is enough in few, or beside the exam's name: of a pacemaker
     # much else is asked.
     few = len(words(text)) <= (MOST_OF_EXAM if found[0] in OF_EXAMS else MOST_WORDS)
     named = bool(here.meant) and not here.hinted and len(words(text)) <= MOST_TOLD
-    return _answered(assistant, response, found) if response.level is not None or few or named else response
+    if response.level is not None or few or named:
+        return _answered(assistant, response, found)
+    return _offered(assistant, response, found)
+
+
+def _offered(assistant: Assistant, response: Response, found: Sequence[str]) -> Response:
+    """Return a declined message asked back about where it names a device beside an illness: "heart attack, two stents".
+
+    Nobody shall hear that there is no answer to what may be dangerous here; nor that this is what was asked.
+    """
+    text = response.question
+    short = response.decision == "declined" and len(words(text)) <= MOST_TOLD
+    unwell = ails(text) or (response.level is not None and (response.level != "other" or tells_symptom(text)))
+    if not short or not is_risky(assistant, found[0]) or unwell:
+        return response
+    likely = (candidate.pair_id for candidate in response.candidates)
+    others = [pair_id for pair_id in (*found[1:], *likely) if pair_id != found[0]][:1]
+    choices = (found[0], *others)
+    return replace(response, decision="clarify", choices=choices, level=None, advice=None, reason="", why="")
 
 
 def _one_choice(assistant: Assistant, response: Response, found: Sequence[str]) -> bool:

@@ -41,7 +41,8 @@ _NOT_PLAIN = re.compile(r"[.?;:\n…](?=.*\w)|!|\?.*\?|[^\w\s.,?'’\"„“”(
 _WANTS_INTERVIEW = re.compile(
     r"^(?!(?:wie|was|wann|warum|wieso|wo|wer|muss|kann|darf|soll|how|what|when|why|where|who|do i|must i|can i)\b)"
     r"(?=.*\b(?:fragebogen|fragebogn|(?:fragen|frag) (?:\w+ )?(?:der|von der|fuer die|aus der) radiologie|anamnese|"
-    r"questionnaire|(?:radiology|medical|history) questions)\b)"
+    r"questionnaire|(?:radiology|medical|history) questions|"
+    r"(?:fill|do) (?:in|out) (?:the |your |these )?(?:questions|form)|formular)\b)"
     r"(?=.*\b(?:mach(?:e|en|ma|n|t)?|ausfuell\w*|beantwort\w*|start\w*|anfang\w*|fang\w*|beginn\w*|loslegen|fill\w*|"
     r"answer|do|begin)\b)"
     r"(?!.*\b(?:nicht|angst|kein\w*|don t|afraid|scared|not|never|no)\b)"

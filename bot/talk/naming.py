@@ -151,6 +151,11 @@ def tells_symptom(text: str) -> bool:
     return _lists()["symptoms"].search(" ".join(words(text))) is not None
 
 
+def means_other(text: str) -> bool:
+    """Say whether a message speaks of the other one of two exams: "the other one"."""
+    return _lists()["other"].search(" ".join(words(text))) is not None
+
+
 def asks_here(text: str) -> bool:
     """Say whether a message asks no more than the same of the exam that the chat is about: "and here?"."""
     lists, said = _lists(), words(text)

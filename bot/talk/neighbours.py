@@ -177,7 +177,9 @@ def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
         "answered": not complains,
         "clarify": (calm or bool(named)) and not complains,
         "declined": bool(named) or (calm and begins.startswith(DECLINING)),
-        "talk": isinstance(first, SiteText),  # "from what age to the mammogram?" is no question of the place
+        # "From what age to the mammogram?" is no question of the place, and "undress for it?" no shame to be met here.
+        "talk": isinstance(first, SiteText)
+        or (_shows_pair(reaction.reply) and question_like(question, language) != "no"),
     }.get(decided.decision, False)
     # A complaint is told where to go; what is asked is none where the exam that knows the matter better hears none.
     if not replied or (complains and not named and "?" not in question and question_like(question, language) == "no"):
@@ -208,6 +210,10 @@ def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
         after=replace(reaction.after, complaint=None, elsewhere=meant, pending=topic),
         decided=replace(decided, decision="clarify", pair_id=None),
     )
+
+
+def _shows_pair(reply: Reply) -> bool:
+    return any(isinstance(part, Content) for part in reply.parts)
 
 
 def matters_elsewhere(own: Neighbour, text: str, language: str) -> tuple[str, ...]:

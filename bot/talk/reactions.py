@@ -20,7 +20,7 @@ from bot.sentences.reply import Reply, SiteText, foreign_sentence, interface, re
 from bot.staff.desk import Desk
 from bot.talk.calling import CALLS_STAFF, told_who_calls
 from bot.talk.context import announces, hear, respond_with_extract
-from bot.talk.danger import RedFlag, asks_whom_to_call, goes_on, is_back, red_flag_in
+from bot.talk.danger import RedFlag, asks_whom_to_call, goes_on, happens_after, is_back, red_flag_in
 from bot.talk.dialogue import (
     MOST_REMINDED,
     SIMPLE,
@@ -31,6 +31,7 @@ from bot.talk.dialogue import (
     emergency,
     explain_easier,
     is_open_alarm,
+    known,
     none_chosen,
     offered,
     rest_of,
@@ -42,19 +43,17 @@ from bot.talk.dialogue import (
     wants_easier,
     way_out,
 )
+from bot.talk.errands import instead, reacted
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import (
     CLOSED,
     MARGIN,
     ONE_WORD_MARGIN,
-    Kind,
     all_beside_silence,
     calls_off,
     calms,
     nothing_asked,
     reaction_beside_answers,
-    refuses,
-    remarks,
     says_it_goes_on,
     says_more,
     short_reaction,
@@ -64,17 +63,9 @@ from bot.talk.messages import (
     wants_interview,
     yes_or_no_in,
 )
+from bot.talk.plainly import answered_calmly, asks_within, in_other_words
 from bot.talk.reaction import REPLIES, YES, Reaction, calmed, fixed, joined
-from bot.talk.remarks import (
-    decided_as,
-    helps,
-    in_simple_words,
-    meet,
-    promise_simple_words,
-    settles,
-    varied,
-    with_contact,
-)
+from bot.talk.remarks import decided_as, helps, in_simple_words, settles, varied, with_contact
 from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_person, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
 from bot.talk.withholding import Decided, withhold, without_answer
@@ -306,10 +297,10 @@ class Reactions:
         if who is not None and who.is_asking and who.session is not None:
             return self._back_to_interview(who, who.session, state, at)
         rest = after_alarm(state)
-        if question_like(held, state.language) == "no":
+        if not asks_within(held, state.language):
             *before, last = calming(state)
             return fixed(rest, *before, *(("go_on",) if last == "calmed" else (last, "ask_away")))
-        response = self._assistant.answer(held, self.language_of(held, state.language), ignore_flags=True)
+        response = answered_calmly(self._assistant, held, self.language_of(held, state.language))
         reaction = self._respond(rest, response)
         return calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
 
@@ -341,19 +332,28 @@ class Reactions:
         urgent = red_flag_in(self._assistant, text, state.language, rules_only=True)
         if urgent is not None:  # in whatever language
             return self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False)
-        if calls_off(text):
-            return fixed(rest_of(state, state.language), "all_right")  # no alarm is open any more
+        if calls_off(text):  # no alarm is open any more, but what was asked may still be
+            return self._nothing_open(state)
         told = self._talk(state, text) or self._asked(state, text)
-        unread = told.decided is not None and told.decided.decision in ("declined", "clarify", "talk")
-        if state.simple == "asked" and unread and wants_simple(text, state.language):
-            return Reaction(*promise_simple_words(self._assistant, rest_of(told.after, state.language)))
-        # Who says "ok, noted", or will not come, wants no leaflet.
-        kind: Kind | None = "agreement" if remarks(text) else refuses(text)
-        answered = told.decided is not None and told.decided.decision == "answered"
-        return self._reacted(state, kind) if kind is not None and answered else told
+        told = in_other_words(self._assistant, state, text, told, lambda said: self._asked(state, said))
+        return instead(self._assistant, state, text, told)
+
+    def _nothing_open(self, state: State) -> Reaction:
+        """React to "that was years ago" where no alarm is open: what it was said of gets its answer."""
+        if state.choices:
+            return Reaction(*none_chosen(state))
+        held, rest = state.complained, replace(known(state), language=state.language)
+        if state.complaint is None or not held:
+            return fixed(rest_of(state, state.language), "all_right")
+        response = answered_calmly(self._assistant, held, self.language_of(held, state.language))
+        if response.decision not in ("answered", "clarify"):
+            return fixed(rest, "look_today", "ask_away")
+        return calmed(rest, self._respond(rest, response))
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
+        if happens_after(state.last_question, text):
+            return self._alarm(rest_of(state, state.language), text, RedFlag(state.language, text), may_be_none=False)
         heard = hear(self._assistant, state, text, self.language_of(text, state.language))
         decided = decided_as(heard.response, heard.reply) if heard.response is not None else None
         return Reaction(heard.reply, heard.after, decided)
@@ -405,17 +405,13 @@ class Reactions:
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
         kind = short_reaction(text)
-        if kind is None or self._raises(text, state.language, kind in CLOSED):
+        if wants_simple(text, state.language) or kind is None or self._raises(text, state.language, kind in CLOSED):
             return None
         if kind == "announcement" and not announces(
             self._assistant, state, text, self.language_of(text, state.language)
         ):
             return None
-        return self._reacted(state, kind)
-
-    def _reacted(self, state: State, kind: Kind) -> Reaction:
-        rest, met = rest_of(state, state.language), kind in ("cancelling", "refusal")
-        return Reaction(*meet(self._assistant, rest, kind, (), state.said)) if met else fixed(rest, REPLIES[kind])
+        return reacted(self._assistant, state, kind)
 
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
         return red_flag_in(self._assistant, text, fallback, rules_only=rules_only) is not None
@@ -522,7 +518,7 @@ class Reactions:
         if not understood and calls_off(text) and not (wants_words and _OF_ALARMS.isdisjoint(words(text))):
             return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
-            said = self._reacted(state, kind) if kind == "cancelling" else fixed(rest, REPLIES[kind])
+            said = reacted(self._assistant, state, kind) if kind == "cancelling" else fixed(rest, REPLIES[kind])
             return self.then_question(said, at)
         # Where any words are an answer, what is no question is one in any language: nothing a patient says is lost.
         answers = understood or literal or (wants_words and _ASKS_ANYWHERE.isdisjoint(text))
@@ -570,7 +566,8 @@ class Reactions:
         if talk in ("greeting", "thanks"):
             thanked = Reply(language, (interface(language, talk),))
             return Reaction(joined(thanked, reply_of(turn.said, who.form)), rest)
-        response = self._assistant.answer(text, self.language_of(text, language), ignore_flags=ignore_flags)
+        spoken, own = self.language_of(text, language), self._assistant
+        response = answered_calmly(own, text, spoken) if ignore_flags else own.answer(text, spoken)
         if helps(response, text):
             reaction = self._respond(rest, response)
             if response.decision == "answered" or settles(response, least=BESIDE):

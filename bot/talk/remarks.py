@@ -20,7 +20,7 @@ from bot.talk.dialogue import State, known, show_pair, unsure_key
 from bot.talk.messages import ails
 from bot.talk.situation import fact_named
 from bot.talk.withholding import Decided
-from bot.text import sanitise
+from bot.text import asks_in_story, sanitise
 
 # What is answered about the place in one turn.
 MOST_FACTS = 2
@@ -32,6 +32,7 @@ MOST_MANNERS, SURE_MANNERS = 12, 0.9
 # Sentences that send to a human being, whose number and hours then follow.
 WITHHELD = "withheld"  # what stands for an answer that may not be shown just now
 CALLING = (
+    *("not_passed_on", "threat"),
     *("declined", "none_chosen", "not_sure", "refusal", "staff_called", "call_somebody", "place_unknown"),
     WITHHELD,
     *("more_missing", "easy_missing", "same_intro_third", "no_pairs", "feel_fear", "feel_sleepless", "feel_sadness"),
@@ -68,6 +69,8 @@ def settles(response: Response, *, least: float = HEARD) -> bool:
     likeliest = response.remarks[0] if response.remarks else None
     if likeliest is None or _is_more_than_manners(likeliest, response.question, response.lang):
         return False
+    if likeliest.kind in BEFORE_ANSWERS and asks_in_story(response.question):
+        return False  # what somebody feels while asking is met beside the reply, and the question stays open
     if response.advice is not None and likeliest.kind not in BEFORE_ANSWERS:
         least = BESIDE
     least = {"declined": least, "clarify": BESIDE}.get(response.decision, 2.0)
@@ -113,7 +116,9 @@ def meet(
     language = rest.language
     if kind == "cancelling":  # is done by phone, not here; nobody asks for the reasons
         how = site_text(assistant.site, "move", language) if assistant.site is not None else None
-        return Reply(language, (how or interface(language, "refusal"), *facts)), rest
+        return Reply(
+            language, (interface(language, "nothing_cancelled"), how or interface(language, "refusal"), *facts)
+        ), rest
     lead = interface(language, SENTENCE.get(kind, f"feel_{kind}"))
     pair_id = assistant.catalog(language).remarks.get(kind)
     again = said == lead.key or rest.last_pair == pair_id
@@ -144,11 +149,14 @@ def felt_again(assistant: Assistant, state: State, response: Response) -> bool:
 
 
 def beside_answer(assistant: Assistant, response: Response, reply: Reply) -> Reply:
-    """Return the reply to an answered question with what it says of the place, and of fear."""
-    if response.decision != "answered":
+    """Return the reply to an answered question with what it says of the place, and of fear; to a story, with fear."""
+    told = response.decision in ("clarify", "declined") and asks_in_story(response.question)
+    if response.decision != "answered" and not (told and response.advice is None and response.fixed is None):
         return reply
+    least = BESIDE if response.decision == "answered" else HEARD
     sure = [one for one in response.remarks if one.probability >= BESIDE]
-    feeling = next((one.kind for one in sure if one.kind in BEFORE_ANSWERS), None)
+    feelings = (one.kind for one in response.remarks if one.kind in BEFORE_ANSWERS and one.probability >= least)
+    feeling = next(feelings, None)
     lead = (interface(reply.language, f"feel_{feeling}"),) if feeling is not None else ()
     facts = _facts(assistant.site, sure, reply.language)
     return replace(reply, parts=(*lead, *facts, *reply.parts)) if lead or facts else reply
@@ -219,6 +227,12 @@ def promise_simple_words(assistant: Assistant, rest: State) -> tuple[Reply, Stat
     helps = site_text(assistant.site, "interpreter", rest.language) if assistant.site is not None else None
     parts: tuple[Part, ...] = (interface(rest.language, "simple_on"),)
     return Reply(rest.language, parts if helps is None else (*parts, helps)), replace(rest, simple="on")
+
+
+def with_interpreter(assistant: Assistant, reply: Reply) -> Reply:
+    """Return the reply to a question beside the wish for simple words, with who helps with the language below it."""
+    helps = site_text(assistant.site, "interpreter", reply.language) if assistant.site is not None else None
+    return reply if helps is None or helps in reply.parts else replace(reply, parts=(*reply.parts, helps))
 
 
 def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:

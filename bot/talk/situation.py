@@ -11,12 +11,14 @@ import re
 from collections.abc import Sequence
 
 from bot.catalog.site import Fact
+from bot.interview.manners.listening import question_like
 from bot.languages.files import cached, joint, load
 from bot.matching.simple_words import LIKELY, SURE, plainness
 from bot.talk.dialogue import Simple, State
 from bot.text import fold
 
 MOST_IN_HASTE = 14  # words
+_PARTS = re.compile(r"(?<=[.!?;])\s+|[,:–—]\s+|\s-\s")
 
 
 def simplicity(state: State, text: str) -> Simple:
@@ -24,7 +26,7 @@ def simplicity(state: State, text: str) -> Simple:
 
     One message is enough where it is sure, two in a row where they are likely.
     """
-    if state.simple not in ("", "maybe", "wished"):
+    if state.simple not in ("", "maybe", "wished") or _of_others(text):
         return state.simple
     little = plainness(text, state.language)
     if wants_simple(text, state.language) or little >= SURE or (little >= LIKELY and state.simple == "maybe"):
@@ -36,7 +38,17 @@ def simplicity(state: State, text: str) -> Simple:
 
 def wants_simple(text: str, language: str) -> bool:
     """Say whether somebody asks for simple words, or tells that they have little of the language."""
-    return _simple(language).search(fold(text)) is not None
+    return _simple(language).search(fold(text)) is not None and not _of_others(text)
+
+
+def without_wish(text: str, language: str) -> tuple[str, ...] | None:
+    """Return what a message with the wish for simple words says beside it: its parts that ask, then all of it."""
+    if not wants_simple(text, language):
+        return None
+    parts = [part for part in _PARTS.split(text) if not wants_simple(part, language)]
+    asking = [part for part in parts if question_like(part, language) != "no"]
+    rest = " ".join(word for word in _simple(language).sub(" ", fold(text)).split() if word != "qqq")
+    return tuple(dict.fromkeys((*asking, f"{rest}?")))
 
 
 def asks_for_whole(text: str) -> bool:
@@ -85,7 +97,12 @@ def fact_named(text: str) -> Fact | None:
     return "privacy" if _any("deleting").search(said) else None
 
 
-_NAMES = ("hours", "deleting", "written", "help_comes", "doubted", "person", "not_a_person")
+def _of_others(text: str) -> bool:
+    """Say whether a message tells of somebody else that they have little of the language."""
+    return _any("of_others").search(fold(text)) is not None
+
+
+_NAMES = ("of_others", "hours", "deleting", "written", "help_comes", "doubted", "person", "not_a_person")
 
 
 @cached

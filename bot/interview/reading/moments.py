@@ -25,6 +25,7 @@ from bot.interview.values.answer import Answer
 DAY = 24 * 60
 WAKING = (7, 18)  # first and last hour that a time without more is taken for; never literally
 OLDEST = 125
+ADULT = 16  # years; whoever is younger says no more than that
 SECOND_HALF = 7  # by July, most people of a year have had their birthday
 MOST_HOURS = 240
 _MINUTES = {"h": 60, "min": 1}
@@ -387,7 +388,11 @@ def read_age(reply: Reply, context: Context) -> Reading | None:
     words = context.words
     spelled = with_numbers(reply, words)
     numbers = [int(token.value) for token in spelled.tokens if token.numeric and token.value is not None]
-    if not context.asks("age") or not numbers or words["negators"].within(spelled.names):
+    if not context.asks("age") or not numbers:
+        return None
+    if not context.asks("age_past") and _of_illness(numbers, spelled, words):
+        return NotUnderstood("years or counts of an illness, where an age is wanted", "nothing")
+    if words["negators"].within(spelled.names):
         return None
     coming = _coming(numbers, spelled, words)
     if coming is not None:
@@ -402,6 +407,12 @@ def read_age(reply: Reply, context: Context) -> Reading | None:
     said = [number for number in numbers if abs(number - age) == 1]
     fits = len(said) == 1 and len(numbers) > 1
     return Read((Answer("integer", said[0] if fits else age),), literal=False) if 0 <= age <= OLDEST else None
+
+
+def _of_illness(numbers: Sequence[int], reply: Reply, words: Words) -> bool:
+    """Tell whether numbers are said of an illness or a device alone: "2018 a heart attack and 3 stents"."""
+    aged = words["age"].within(reply.names) or words["birth"].within(reply.names)
+    return words["illness"].within(reply.names) and not aged and not any(ADULT <= each <= OLDEST for each in numbers)
 
 
 def _coming(numbers: Sequence[int], reply: Reply, words: Words) -> int | None:

@@ -134,7 +134,7 @@ def test_a_catalog_is_encoded_only_when_what_it_teaches_or_the_encoder_changes(t
 
     assert first >= 15
     assert (second, third) == (0, 0)
-    assert other_answers == 0  # nothing is learned from them
+    assert 0 < other_answers <= first  # pairs with few variants learn from sentences of their answers
     assert with_other_encoder >= first  # and the alarm's own examples, unless they are known
     assert 15 <= changed <= first
 

@@ -11,9 +11,14 @@ from bot.matching.decide import (
     Thresholds,
     decide,
     decide_by_cosine,
+    decide_message,
+    last_questions,
+    offer_asked,
     read_stories,
     says_nothing,
+    word_for_word,
 )
+from bot.text import sanitise
 
 THRESHOLDS = Thresholds(answer=0.6, clarify=0.7, cosine=0.5)
 
@@ -106,3 +111,40 @@ def test_a_sentence_that_asks_lifts_its_pair_above_what_the_whole_story_is_about
     assert as_it_was.tolist() == pytest.approx(short)  # no story
     assert 0 < story.sum() < 1  # the rest is "none of these"
     assert alone.max() < max(whole)
+
+
+def test_a_story_is_asked_back_about_sooner_than_a_short_question() -> None:
+    assert isinstance(decide(_ranked(0.2, 0.1, 0.05), THRESHOLDS), Declined)
+    assert decide(_ranked(0.2, 0.1, 0.05), THRESHOLDS, story=True) == Clarify(tuple(_ranked(0.2, 0.1)))
+    assert isinstance(decide(_ranked(0.1, 0.1, 0.05), THRESHOLDS, story=True), Declined)
+
+
+def test_what_a_story_asks_at_last_is_asked_back_about_where_all_of_it_is_declined() -> None:
+    scores = np.array([[0.0, 0.0, 0.0]] * 2 + [[0.1, 0.0, 0.9], [0.8, 0.1, 0.0], [0.0, 0.1, 0.0]], np.float32)
+
+    first, second = last_questions(scores, [("Es war kalt.", "Tut es weh?", "Danke."), ()])
+
+    assert first is not None
+    assert second is None
+    assert first.tolist() == pytest.approx([0.8, 0.1, 0.0])
+    pairs = ("pair-0", "pair-1", "pair-2")
+    offered = offer_asked(first, pairs, THRESHOLDS)
+    assert offered is not None
+    assert [one.pair_id for one in offered.choices] == ["pair-0", "pair-1", "pair-2"]
+    assert offer_asked(np.array([0.3, 0.1, 0.0], np.float32), pairs, THRESHOLDS) is None
+    long = sanitise("Es war kalt. Tut es weh? Danke. " + "Und dann war noch etwas mit dem Bus und dem Regen. " * 3)
+    assert decide_message(long, _ranked(0.1, 0.05), THRESHOLDS, last=offered) == offered
+    assert decide_message(long, _ranked(0.9, 0.05), THRESHOLDS, last=offered) == Answered(Candidate("pair-0", 0.9))
+
+
+def test_a_pairs_own_question_word_for_word_is_that_pairs() -> None:
+    ranked = _ranked(0.3, 0.2)
+    questions = {"pair-0": "Was kostet das?", "pair-1": "Wie lange dauert das?"}
+
+    asked = word_for_word("wie lange dauert das", ranked, questions.__getitem__)
+
+    assert asked == ranked[1]
+    assert decide_message(sanitise("wie lange dauert das"), ranked, THRESHOLDS, asked=asked) == Answered(ranked[1])
+    assert word_for_word("wie lange dauert das denn", ranked, questions.__getitem__) is None
+    assert word_for_word("Was kostet das?", ranked, lambda _: "Was kostet das?") is None  # two pairs have it
+    assert word_for_word("?", ranked, lambda _: "??") is None

@@ -36,7 +36,8 @@ def test_the_number_is_that_of_the_country(language: str) -> None:
 
 def test_languages_that_are_recognised_and_told_something_have_emergency_phrases() -> None:
     path = Path(recognition.__file__).parent / "foreign_words" / "emergencies.yaml"
-    phrases = set(yaml.safe_load(path.read_text(encoding="utf-8")))
+    written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    phrases = {each.removesuffix("-latn") for each in written}  # Arabic in Latin letters is answered in its own
 
     assert phrases <= set(FOREIGN_TEXTS)
     assert set(FOREIGN_TEXTS) - phrases == {"de", "en", "sk"}  # those with rules; and Slovak, which nobody wrote yet

@@ -184,6 +184,16 @@ def test_a_part_of_the_body_beside_such_a_word_is_no_complaint(reception: Recept
         assert keys == ["exam_noted", "exam_question"]
 
 
+def test_a_device_beside_an_old_illness_is_asked_back_about(reception: Reception) -> None:
+    chat = begin(reception, "mri")
+
+    asked = chat.say("Hatte 2019 einen Herzinfarkt und seitdem einen Stent drin, Kaffee trink ich keinen mehr")
+
+    assert choices(asked)[0] == "Geht es mit Gerät im Körper?"
+    assert not shown(asked)
+    assert shown(chat.say(choice=1)) == [DEVICE]
+
+
 def test_words_of_a_symptom() -> None:
     calm = ("brustwarzenpiercing, muss das raus?", "nipple piercings ok?", "Ich habe Brustimplantate", "I have a coil")
     ill = (

@@ -220,3 +220,30 @@ def test_a_question_of_its_own_does_not_close_an_alarm(shipped: Assistant) -> No
     assert _keys(asked.reply)[-1] == "is_emergency"
     assert asked.reply.choices == alarm.reply.choices
     assert asked.after.alarmed
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "pair"),
+    [
+        (
+            "de",
+            "Ich habe solche Angst vor Donnerstag, dass ich schon die ganze Woche an nichts anderes denke, und im Büro "
+            "mache ich nur noch Fehler. Mein Mann lacht mich aus, der hat gut reden. Muss ich am Tag der Mammographie das "
+            "Deo weglassen?",
+            "deodorant",
+        ),
+        (
+            "en",
+            "Since the letter came I have been terrified. My colleague told me about her appointment and how long she "
+            "looked for a parking space, and the dog barks all day. How high is the radiation with such a picture?",
+            "radiation",
+        ),
+    ],
+)
+def test_a_feeling_swallows_no_question_of_a_story(shipped: Assistant, language: str, text: str, pair: str) -> None:
+    (reaction,) = _say(shipped, text, language=language)
+
+    assert _keys(reaction.reply)[0] == "feel_fear"
+    assert reaction.decided is not None
+    assert reaction.decided.decision in ("answered", "clarify")
+    assert pair in (reaction.decided.pair_id, *reaction.after.choices)

@@ -10,7 +10,7 @@ from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation
 from bot.sentences.reply import SENTENCES, Interface, Reply, shows_alarm
 from bot.talk.conversation import Conversation
-from bot.talk.danger import is_back
+from bot.talk.danger import happens_after, is_back
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import calls_off
 from tests.bot.interview.resources import form, item
@@ -146,3 +146,30 @@ def test_long_after_an_alarm_the_words_mean_nothing_any_more(small: Assistant, r
         conversation.turn("danke", at=NOW)
 
     assert not shows_alarm(conversation.turn("jetzt wieder", at=NOW))
+
+
+def test_a_danger_that_was_asked_about_and_happens_now_is_an_alarm(small: Assistant, records: SqlRecords) -> None:
+    conversation = Conversation.begin(small, records, StoredConversation("c", NOW, "de", "page"))
+    asked = conversation.turn(small.catalog("de").pairs[0].question, at=NOW)
+    assert not shows_alarm(asked)
+    told = (
+        ("can contrast cause an allergy", "that's happening to me now"),
+        ("Kann man vom Kontrastmittel einen Schock bekommen?", "das hab ich gerade"),
+        ("Welche Nebenwirkungen gibt es?", "ja und das passiert mir jetzt"),
+        ("Was für Reaktionen gibt es?", "ich glaub ich hab so eine gerade"),
+        ("what side effects are there", "I think I'm having one right now"),
+        ("Verträgt man Gadolinium?", "genau so geht es mir grad"),
+    )
+    calm = (
+        ("can contrast cause an allergy", "I have that, a long time ago"),
+        ("Kann man allergisch sein?", "das habe ich"),
+        ("Was ist ein MRT?", "das hab ich jetzt"),
+        ("Nebenwirkungen?", "ok, das hab ich jetzt verstanden"),
+        ("ist das gefährlich", "das ist gerade die Frage"),
+        ("side effects", "what's happening now?"),
+        ("side effects", "that's good to know now"),
+        (None, "that's happening to me now"),
+    )
+
+    assert [said for before, said in told if not happens_after(before, said)] == []
+    assert [said for before, said in calm if happens_after(before, said)] == []

@@ -272,3 +272,10 @@ def test_several_numbers_are_several_answers_where_a_question_repeats(text: str,
 
 def test_the_same_number_twice_is_one_answer() -> None:
     assert understood(reply("70 (siebzig)", "integer")) == 70
+
+
+@pytest.mark.parametrize("said", ["2018 ein Herzinfarkt, dazu 3 Stents", "wurde 2015 operiert", "Allergie seit 2011"])
+def test_years_and_counts_of_an_illness_are_no_age(said: str) -> None:
+    reading = reply(said, "integer", prompt="Wie alt sind Sie?")
+
+    assert isinstance(reading, NotUnderstood)
