@@ -7,10 +7,12 @@ where nothing else is said: what follows "except", a word that nobody listed, "n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
+from bot.interview.manners.stating import Statements
+from bot.interview.manners.terms import Terms
 from bot.interview.reading.vocabulary import near
 from bot.interview.values.fhir_json import JsonObject, extensions, objects, string
 from bot.interview.values.fhir_names import DECISION_WORDS
@@ -19,73 +21,6 @@ from bot.text import words
 NEAR = 4  # words from "not" on in which "good" is what it denies
 MIN_MISTYPED = 6  # letters of a word that is known with one slip in it, too
 _BREAKS = re.compile(r"[,.;:!?()\n/]+|\s[-–—]+\s")
-_NUMBER = "0"  # what stands in a phrase for any number, written as "#"
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Words and phrases, by commas; `*` for any letters before or after a word, `#` for a number in a phrase.
-
-    Attributes:
-        exact: Whole words.
-        starts: What words begin with; `ends` what they end with; `parts` what is anywhere in them.
-        phrases: Several words in a row, by the first; whether the last may go on.
-    """
-
-    exact: frozenset[str] = frozenset()
-    starts: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    phrases: Mapping[str, tuple[tuple[tuple[str, ...], bool], ...]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, listed: Sequence[str]) -> Terms:
-        """Read terms as a form lists them."""
-        kinds: dict[tuple[bool, bool], set[str]] = {
-            (before, after): set() for before in (False, True) for after in (False, True)
-        }
-        phrases: dict[str, list[tuple[tuple[str, ...], bool]]] = {}
-        for term in (each.strip() for text in listed for each in text.split(",")):
-            folded = tuple(words(term.replace("#", f" {_NUMBER} ")))
-            if len(folded) > 1:
-                phrases.setdefault(folded[0], []).append((folded, term.endswith("*")))
-            elif folded:
-                kinds[term.startswith("*"), term.endswith("*")].add(folded[0])
-        return cls(
-            frozenset(kinds[False, False]),
-            tuple(kinds[False, True]),
-            tuple(kinds[True, False]),
-            tuple(kinds[True, True]),
-            {first: tuple(several) for first, several in phrases.items()},
-        )
-
-    def length_at(self, said: Sequence[str], place: int) -> int:
-        """Return how many words from a place on are one of the terms, the longest; 0 where none is."""
-        word = said[place]
-        phrases = (*self.phrases.get(word, ()), *(self.phrases.get(_NUMBER, ()) if word.isdecimal() else ()))
-        longest = max((len(phrase) for phrase, open_ in phrases if _fits(phrase, open_, said, place)), default=0)
-        single = (
-            word in self.exact
-            or word.startswith(self.starts)
-            or word.endswith(self.ends)
-            or any(part in word for part in self.parts)
-        )
-        return longest or int(single)
-
-    def within(self, said: Sequence[str]) -> bool:
-        """Say whether any of the terms occurs."""
-        return any(self.length_at(said, place) for place in range(len(said)))
-
-
-def _fits(phrase: Sequence[str], open_: bool, said: Sequence[str], place: int) -> bool:
-    there = said[place : place + len(phrase)]
-    if len(there) < len(phrase):
-        return False
-    *firsts, last = [
-        found == wanted or (wanted == _NUMBER and found.isdecimal())
-        for found, wanted in zip(there, phrase, strict=True)
-    ]
-    return all(firsts) and (last or (open_ and there[-1].startswith(phrase[-1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +55,9 @@ class Lexicon:
         excepting: What an exception from a denial begins with.
         together: Pairs of terms that name something where both are in a message: "head" and "tube".
         signs: Words of the body and of treatment: in doubt, what is said with one of them matters.
+        things: What somebody has beside them: "my car has a metal roof"; with `between`, and `materials`, what it has.
+        courtesy: Words of thanks and goodbye.
+        statements: Sentences that tell of one's body or work without a word that is listed here.
     """
 
     names: Terms = Terms()
@@ -140,6 +78,11 @@ class Lexicon:
     excepting: re.Pattern[str] | None = None
     together: tuple[tuple[Terms, Terms], ...] = ()
     signs: Terms = Terms()
+    things: Terms = Terms()
+    between: frozenset[str] = frozenset()
+    materials: Terms = Terms()
+    courtesy: frozenset[str] = frozenset()
+    statements: Statements = Statements()
 
     @classmethod
     def of(cls, form: JsonObject) -> Lexicon:
@@ -173,7 +116,7 @@ class Lexicon:
         # A phrase may be written over a mark: "box, under my collarbone".
         said, place = words(text), 0
         while place < len(said):
-            harmless, named = self.harmless.length_at(said, place), self._named_at(said, place)
+            harmless, named = self._harmless_at(said, place), self._named_at(said, place)
             if named > harmless:
                 return not self.is_plain(text)
             place += harmless or 1
@@ -183,6 +126,23 @@ class Lexicon:
     def hints_at_something(self, text: str) -> bool:
         """Say whether a message speaks of the body or of treatment, and does not only deny: in doubt, it matters."""
         return self.signs.within(words(text)) and not self.is_plain(text)
+
+    def states_something(self, text: str) -> bool:
+        """Say whether a message tells of one's body or work in words that are not listed: "ich hab ein Nevro"."""
+        said, rest, place = words(text), list[str](), 0
+        while place < len(said):
+            harmless = self._harmless_at(said, place)
+            rest += [] if harmless else [said[place]]
+            place += harmless or 1
+        return self.statements.tell(rest) and not self.is_plain(text)
+
+    def says_nothing(self, text: str) -> bool:
+        """Say whether a message is thanks, a goodbye or a plain denial: "nein danke, bis Dienstag"."""
+        rest = [" ".join(self._without_courtesy(words(piece))) for piece in _BREAKS.split(text)]
+        return self.is_plain(", ".join(rest))
+
+    def _without_courtesy(self, said: Sequence[str]) -> list[str]:
+        return [word for word in said if word not in self.courtesy or word in self.denials]
 
     def contradicts_itself(self, text: str) -> bool:
         """Say whether a message is yes and no at once, and nothing else: "yes no"."""
@@ -285,6 +245,16 @@ class Lexicon:
         rest = [word for word in said[1:] if word not in self.around]
         return bool(rest) and all(self.harmless.length_at(rest, place) for place in range(len(rest)))
 
+    def _harmless_at(self, said: Sequence[str], place: int) -> int:
+        """Return how many words from a place on only look like something; also "car has a new battery"."""
+        end = place + self.things.length_at(said, place)
+        if end > place:
+            while end < len(said) and said[end] in self.between:
+                end += 1
+            if end - place > 1 and end < len(said) and (made := self.materials.length_at(said, end)):
+                return end + made - place
+        return self.harmless.length_at(said, place)
+
     def _named_at(self, said: Sequence[str], place: int) -> int:
         """Return how many words from a place on name something; 0 where none do."""
         word, long_ = said[place], _long_words(self.names.exact)
@@ -314,6 +284,7 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
     longest = "|".join(
         re.escape(each).replace(r"\ ", r"\s+") for each in sorted(excepting, key=len, reverse=True) if each
     )
+    apart = ("around", "own", "denials", "affirms", "joins", "well", "closes")
     return Lexicon(
         names=terms("words"),
         harmless=terms("harmless"),
@@ -335,5 +306,10 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
             for one, _, other in (each.partition("+") for each in listed.get("together", ()))
         ),
         signs=terms("signs"),
+        things=terms("things"),
+        between=plain("between"),
+        materials=terms("materials"),
+        courtesy=plain("courtesy"),
+        statements=Statements.of(listed, frozenset[str]().union(*map(plain, apart))),
         excepting=re.compile(rf"(?<!\w)(?:{longest})(?!\w)", re.IGNORECASE) if longest else None,
     )
