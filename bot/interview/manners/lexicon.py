@@ -52,6 +52,7 @@ class Lexicon:
         own: Words of somebody who speaks of themselves.
         others: Whom somebody speaks of who does not: "meine Nachbarin", "my dog".
         too: Words by which somebody joins them: "ich auch".
+        doctors: Whose doctor is somebody else's: "beim Nierenarzt meiner Mutter".
         excepting: What an exception from a denial begins with.
         together: Pairs of terms that name something where both are in a message: "head" and "tube".
         signs: Words of the body and of treatment: in doubt, what is said with one of them matters.
@@ -75,6 +76,7 @@ class Lexicon:
     own: frozenset[str] = frozenset()
     others: Terms = Terms()
     too: frozenset[str] = frozenset()
+    doctors: Terms = Terms()
     excepting: re.Pattern[str] | None = None
     together: tuple[tuple[Terms, Terms], ...] = ()
     signs: Terms = Terms()
@@ -129,12 +131,17 @@ class Lexicon:
 
     def states_something(self, text: str) -> bool:
         """Say whether a message tells of one's body or work in words that are not listed: "ich hab ein Nevro"."""
-        said, rest, place = words(text), list[str](), 0
+        pieces = [" ".join(self._without_harmless(words(piece))) for piece in _BREAKS.split(text.replace(":", " "))]
+        return self.statements.tell(", ".join(pieces)) and not self.is_plain(text)
+
+    def _without_harmless(self, said: Sequence[str]) -> list[str]:
+        """Return the words but for what only looks like something; of "my car has a metal roof" what follows it."""
+        rest, place = list[str](), 0
         while place < len(said):
             harmless = self._harmless_at(said, place)
-            rest += [] if harmless else [said[place]]
+            rest = [*([] if self.things.length_at(said, place) else rest), *([] if harmless else [said[place]])]
             place += harmless or 1
-        return self.statements.tell(rest) and not self.is_plain(text)
+        return rest
 
     def says_nothing(self, text: str) -> bool:
         """Say whether a message is thanks, a goodbye or a plain denial: "nein danke, bis Dienstag"."""
@@ -182,10 +189,14 @@ class Lexicon:
             before = said[max(0, place - 2) : place]
             if not self.others.length_at(said, place) or self.own.isdisjoint(before):
                 continue
-            if any(self._named_at(said, earlier) for earlier in range(place)) or said[place + 1 : place + 2] == ["s"]:
+            seen_by = self.doctors.length_at(said, max(0, place - 2)) > 0  # "beim Nierenarzt meiner Mutter"
+            named = not seen_by and any(self._named_at(said, earlier) for earlier in range(place))
+            if named or said[place + 1 : place + 2] == ["s"]:
                 return False  # "my kidney is my sister's"
-            besides = {*said[: place - len(before)], *said[place + 1 :]}
-            return besides.isdisjoint(self.own | self.too)
+            besides = [at for at in range(len(said)) if not place - len(before) <= at <= place]
+            # "Im Knie" is no "I'm", as it is written by some.
+            own = (said[at] for at in besides if not self.statements.is_part(said, at + 1))
+            return self.own.isdisjoint(own) and self.too.isdisjoint(said[at] for at in besides)
         return False
 
     def _piece(self, said: Sequence[str]) -> _Piece:
@@ -301,6 +312,7 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
         own=plain("own"),
         others=terms("others"),
         too=plain("too"),
+        doctors=terms("doctors"),
         together=tuple(
             (Terms.of([one]), Terms.of([other]))
             for one, _, other in (each.partition("+") for each in listed.get("together", ()))

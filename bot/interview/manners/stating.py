@@ -17,9 +17,18 @@ from bot.text import words
 MIN_LETTERS = 3  # of a word that says something
 MOST_WORDS_OF_MINE = 7  # of "my Inspire for sleep": a longer sentence that opens like that tells something else
 MOST_NAMING = 5  # words of "Nanostim im Herz", which has no verb
+MIN_PERFECT, MOST_AFTER_PERFECT = 6, 3  # letters of a participle, and how far from the end it stands
 NEAR = 3  # words from "im" to the part of the body
 # German perfect: "ich hab gut geschlafen" tells of something done, not of something had.
 _PERFECT = re.compile(r"(?:\w+)?ge\w+(?:t|en)|(?:ver|be|er|zer|ent|ueber)\w{2,}(?:t|en)|\w+iert")
+
+
+_MADE_OF = ("telling", "opening", "having")
+_BREAKS = re.compile(r"[,.;!?()\n]+|\s[-–—]+\s")
+
+
+def _terms(listed: Mapping[str, Sequence[str]], name: str) -> list[list[str]]:
+    return [words(term) for text in listed.get(name, ()) for term in text.split(",")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +36,8 @@ class Statements:
     """The words of such sentences.
 
     Attributes:
-        telling: What such a sentence has in it: "ich trage", "haben sie dringelassen", "forgot to say".
+        telling: What such a sentence has in it: "ich trage", "dringelassen", "forgot to say".
+        opening: What it begins with: "Vergessen: Barostim".
         having: How one says that one has something: "ich hab", "I have".
         past: What makes something else of it: "I have been".
         doing: How one says that something was done to one; with `done`, what it was: "mir wurde", "verschlossen".
@@ -41,6 +51,7 @@ class Statements:
     """
 
     telling: Terms = Terms()
+    opening: Terms = Terms()
     having: Terms = Terms()
     past: Terms = Terms()
     doing: Terms = Terms()
@@ -64,6 +75,7 @@ class Statements:
 
         return cls(
             terms("telling"),
+            terms("opening"),
             terms("having"),
             terms("past"),
             terms("doing"),
@@ -73,11 +85,18 @@ class Statements:
             only("sitting"),
             only("mine"),
             terms("everyday"),
-            plain,
+            # What such sentences are made of: but for single words, like "geschluckt", which say enough.
+            plain | {word for name in _MADE_OF for term in _terms(listed, name) if len(term) > 1 for word in term},
         )
 
-    def tell(self, said: Sequence[str]) -> bool:
-        """Say whether the words of a message tell of something in, on or done to somebody, or of their work."""
+    def tell(self, text: str) -> bool:
+        """Say whether a message tells of something in, on or done to somebody, or of their work."""
+        said = words(text)
+        if said and self._unknown(said) and self.opening.length_at(said, 0):
+            return True
+        return any(self._tells(words(piece)) for piece in _BREAKS.split(text))
+
+    def _tells(self, said: Sequence[str]) -> bool:
         unknown = self._unknown(said)
         return bool(unknown) and (
             self.telling.within(said)
@@ -86,6 +105,10 @@ class Statements:
             or self._is_somewhere(said, unknown)
             or self._is_mine(said, unknown)
         )
+
+    def is_part(self, said: Sequence[str], place: int) -> bool:
+        """Say whether a part of the body is named at a place."""
+        return place < len(said) and self.parts.length_at(said, place) > 0
 
     def _unknown(self, said: Sequence[str]) -> list[int]:
         """Return the places of the words that are neither of everyday life nor of any sentence."""
@@ -104,7 +127,8 @@ class Statements:
 
     def _has(self, said: Sequence[str], unknown: Sequence[int]) -> bool:
         """Say whether somebody has something: "ich hab noch ein Nevro", not "ich hab gut geschlafen"."""
-        if any(_PERFECT.fullmatch(word) and not self.done.length_at([word], 0) for word in said):
+        ends = [word for word in said[-MOST_AFTER_PERFECT:] if len(word) >= MIN_PERFECT and _PERFECT.fullmatch(word)]
+        if any(not self.done.length_at([word], 0) for word in ends):
             return False
         for place in range(len(said)):
             length = self.having.length_at(said, place)
@@ -115,7 +139,7 @@ class Statements:
     def _is_somewhere(self, said: Sequence[str], unknown: Sequence[int]) -> bool:
         """Say whether something is at a part of the body: "im Finger steckt noch ein Stachel", "Nanostim im Herz"."""
         for place, word in enumerate(said):
-            there = [at for at in range(place + 1, place + 1 + NEAR) if at < len(said) and self._is_part(said, at)]
+            there = [at for at in range(place + 1, place + 1 + NEAR) if self.is_part(said, at)]
             if word not in self.places or not there:
                 continue
             others = [at for at in unknown if at not in there]
@@ -124,11 +148,9 @@ class Statements:
                 return True
         return False
 
-    def _is_part(self, said: Sequence[str], place: int) -> bool:
-        return self.parts.length_at(said, place) > 0
-
     def _is_mine(self, said: Sequence[str], unknown: Sequence[int]) -> bool:
         """Say whether a message names something of one's own, and hardly more: "mein Eversense"."""
         first = next((place for place, word in enumerate(said) if word in self.mine), None)
         opens = first is not None and all(word in self.plain for word in said[:first])
-        return opens and len(said) <= MOST_WORDS_OF_MINE and first is not None and unknown[0] - first in (1, 2)
+        names = opens and self.sitting.isdisjoint(said)
+        return names and len(said) <= MOST_WORDS_OF_MINE and first is not None and unknown[0] - first in (1, 2)
