@@ -135,7 +135,7 @@ class Decisions:
         return of_oneself and (lost or self.lexicon.hints_at_something(own))
 
     def states_something(self, text: str, filler: Filler) -> bool:
-        """Say whether a message that answers nothing tells of the patient's body or work in words that nobody listed."""
+        """Say whether a message that answers nothing tells of the patient's body or work in words of no list."""
         own = self.of_patient(text, None, filler)
         return bool(self.rules and own) and self.lexicon.states_something(own)
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bot.interview.manners.stating import Statements
-from bot.interview.manners.terms import Terms
+from bot.interview.manners.stating import NO_STATEMENTS, Statements
+from bot.interview.manners.terms import NO_TERMS, Terms
 from bot.interview.reading.vocabulary import near
 from bot.interview.values.fhir_json import JsonObject, extensions, objects, string
 from bot.interview.values.fhir_names import DECISION_WORDS
@@ -61,30 +61,30 @@ class Lexicon:
         statements: Sentences that tell of one's body or work without a word that is listed here.
     """
 
-    names: Terms = Terms()
-    harmless: Terms = Terms()
+    names: Terms = NO_TERMS
+    harmless: Terms = NO_TERMS
     denials: frozenset[str] = frozenset()
-    clears: Terms = Terms()
-    spoils: Terms = Terms()
+    clears: Terms = NO_TERMS
+    spoils: Terms = NO_TERMS
     affirms: frozenset[str] = frozenset()
-    has: Terms = Terms()
+    has: Terms = NO_TERMS
     around: frozenset[str] = frozenset()
     joins: frozenset[str] = frozenset()
-    organs: Terms = Terms()
+    organs: Terms = NO_TERMS
     well: frozenset[str] = frozenset()
     closes: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
-    others: Terms = Terms()
+    others: Terms = NO_TERMS
     too: frozenset[str] = frozenset()
-    doctors: Terms = Terms()
+    doctors: Terms = NO_TERMS
     excepting: re.Pattern[str] | None = None
     together: tuple[tuple[Terms, Terms], ...] = ()
-    signs: Terms = Terms()
-    things: Terms = Terms()
+    signs: Terms = NO_TERMS
+    things: Terms = NO_TERMS
     between: frozenset[str] = frozenset()
-    materials: Terms = Terms()
+    materials: Terms = NO_TERMS
     courtesy: frozenset[str] = frozenset()
-    statements: Statements = Statements()
+    statements: Statements = NO_STATEMENTS
 
     @classmethod
     def of(cls, form: JsonObject) -> Lexicon:

@@ -1,6 +1,6 @@
 """Sentences that tell what is in or on somebody, was done to them, or what they work, in words that no list has. Pure.
 
-A list of devices always ends somewhere: "ich hab ein Nevro" names what nobody listed. So the sentence counts and not the
+A list of devices always ends somewhere: "ich hab ein Nevro" names what nobody listed. So the sentence counts, not the
 name: who has, wears, swallowed or got something that is none of the things that everybody has (`everyday`) may tell
 what matters. The words are a form's (`decision-words`), in all its languages together.
 """
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.interview.manners.terms import Terms
+from bot.interview.manners.terms import NO_TERMS, Terms
 from bot.text import words
 
 MIN_LETTERS = 3  # of a word that says something
@@ -50,17 +50,17 @@ class Statements:
         plain: All words that say nothing by themselves.
     """
 
-    telling: Terms = Terms()
-    opening: Terms = Terms()
-    having: Terms = Terms()
-    past: Terms = Terms()
-    doing: Terms = Terms()
-    done: Terms = Terms()
+    telling: Terms = NO_TERMS
+    opening: Terms = NO_TERMS
+    having: Terms = NO_TERMS
+    past: Terms = NO_TERMS
+    doing: Terms = NO_TERMS
+    done: Terms = NO_TERMS
     places: frozenset[str] = frozenset()
-    parts: Terms = Terms()
+    parts: Terms = NO_TERMS
     sitting: frozenset[str] = frozenset()
     mine: frozenset[str] = frozenset()
-    everyday: Terms = Terms()
+    everyday: Terms = NO_TERMS
     plain: frozenset[str] = frozenset()
 
     @classmethod
@@ -154,3 +154,6 @@ class Statements:
         opens = first is not None and all(word in self.plain for word in said[:first])
         names = opens and self.sitting.isdisjoint(said)
         return names and len(said) <= MOST_WORDS_OF_MINE and first is not None and unknown[0] - first in (1, 2)
+
+
+NO_STATEMENTS = Statements()

@@ -65,6 +65,9 @@ class Terms:
         return any(self.length_at(said, place) for place in range(len(said)))
 
 
+NO_TERMS = Terms()
+
+
 def _fits(phrase: Sequence[str], open_: bool, said: Sequence[str], place: int) -> bool:
     there = said[place : place + len(phrase)]
     if len(there) < len(phrase):
