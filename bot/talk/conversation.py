@@ -365,7 +365,10 @@ class Conversation:
         if who is not None and message.is_said and not is_of_chat(text, self._assistant.wording):
             settled = reaction.decided is not None and reaction.decided.decision in ("answered", "talk")
             about, alarms = self._answered_as(reaction), shows_alarm(reaction.reply)
-            who.keep_words(session, text, unanswered=not settled, about=about, alarms=alarms, at=at)
+            told = who.keep_words(session, text, unanswered=not settled, about=about, alarms=alarms, at=at)
+            if told is not None and not alarms:  # whatever it was answered as: the patient reads what the team gets
+                parts = reply_of(replace(told, language=reaction.reply.language), who.form).parts
+                reaction = replace(reaction, reply=replace(reaction.reply, parts=(*reaction.reply.parts, *parts)))
         reply = self._guarded(self._with_decision(reaction.reply, decided, at))
         turn = self._as_stored(message, text, reaction, reply, at)
         change = self._interviewer.change(at=at) if self._interviewer is not None else None

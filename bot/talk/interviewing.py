@@ -20,7 +20,7 @@ from bot.interview.manners.agreement import asks_consent
 from bot.interview.manners.decisions import Reason
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.page_turn import PageTurn
-from bot.interview.manners.session import Session, Talk, head_to_json, session_from_json
+from bot.interview.manners.session import Said, Session, Talk, head_to_json, session_from_json, with_answers
 from bot.interview.manners.turn import Turn
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, NotJson, as_object, dump, parse, string
@@ -28,6 +28,7 @@ from bot.interview.walk.filling import (
     STATE_VERSION,
     Filling,
     Given,
+    Noted,
     Renewed,
     Shown,
     answers_from_json,
@@ -350,8 +351,10 @@ class Interviewer:
 
     def keep_words(  # noqa: PLR0913 - what was said, and what it came to
         self, before: Session | None, text: str, *, unanswered: bool, about: str, alarms: bool, at: datetime
-    ) -> None:
-        """Keep what a message says that leaves something to decide, whoever answered it.
+    ) -> Said | None:
+        """Keep what a message says that leaves something to decide, whoever answered it; return what is said of it.
+
+        While a question is open, the form itself has said what became of the message: nothing then.
 
         Args:
             before: As things stood when it was said; None before the interview began.
@@ -361,11 +364,17 @@ class Interviewer:
             alarms: Whether it raised an alarm.
             at: The moment.
         """
-        if before is not None and self._session is not None:
-            asked = self.interview(at)
-            self._session = asked.keep_words(
-                before, self._session, text, unanswered=unanswered, about=about, alarms=alarms
-            )
+        if before is None or self._session is None:
+            return None
+        known = self._session
+        self._session = self.interview(at).keep_words(
+            before, known, text, unanswered=unanswered, about=about, alarms=alarms
+        )
+        noted = self._session.events[-1] if self._session.events != known.events else None
+        if not isinstance(noted, Noted) or before.talk.phase == "asking":
+            return None
+        told = with_answers("noted_too", noted.path[-1][0], (Answer("string", noted.text),))
+        return Said(known.language, (told,))
 
     def to_decide(self, *, at: datetime) -> tuple[Reason, ...]:
         """Return what staff have to decide before the exam, once the patient has agreed to the answers.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from bot.interview.form.form import Path
-from bot.interview.manners.agreement import filler_meant
+from bot.interview.manners.agreement import asks_consent, filler_meant
 from bot.interview.manners.files import FileTurn
 from bot.interview.manners.listening import (
     WORDS,
@@ -251,6 +251,10 @@ class ChangingTurn(FileTurn):
         step, talk = self.step, self.talk
         found = self.find_correction(self.text, plainly=plainly)
         if found is None:
+            return False
+        # What sounds like a "no" to something else must never take back that one may ask at all.
+        says_so = not WORDS["correcting_words"].isdisjoint(words(self.text))
+        if talk.phase == "asking" and not says_so and asks_consent(self.item(found.path)):
             return False
         if talk.phase == "asking" and isinstance(step, AskItem) and talk.pending and not talk.proposed:
             self.note(kept=talk.pending, kept_for=step.path)

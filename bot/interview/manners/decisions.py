@@ -55,24 +55,36 @@ class Rule:
     Attributes:
         clear: The answers that leave nothing, by code; ``true`` and ``false`` where it is yes or no.
         any_words: Whether any own words do; else those that name something.
+        open: Whether it asks for whatever was not asked: all words do then but thanks and a "no", and no answer leaves
+            nothing.
     """
 
     clear: frozenset[str]
     any_words: bool = True
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All that a form says of decisions; without rules and words there are none."""
+    """All that a form says of decisions; without rules and words there are none.
+
+    Attributes:
+        rules: By linkId, of questions that ask for something.
+        rooms: The linkIds of those that ask for whatever was not asked: what is said to no question is kept there, too.
+        lexicon: The words.
+    """
 
     rules: Mapping[str, Rule]
+    rooms: frozenset[str]
     lexicon: Lexicon
 
     @classmethod
     def of(cls, form: Form) -> Decisions:
         """Read what the items of a form, and the form itself, say."""
         found = ((item.link_id, extension) for item in form.walk() for extension in extensions(item.raw, *DECISION))
-        return cls({link_id: _rule(each) for link_id, each in found}, Lexicon.of(form.raw))
+        rules = {link_id: _rule(each) for link_id, each in found}
+        asked = {link_id: rule for link_id, rule in rules.items() if not rule.open}
+        return cls(asked, frozenset(rules.keys() - asked.keys()), Lexicon.of(form.raw))
 
     def __bool__(self) -> bool:
         return bool(self.rules)
@@ -121,6 +133,11 @@ class Decisions:
         if about:
             return of_oneself and self.lexicon.names_something(about)
         return of_oneself and (lost or self.lexicon.hints_at_something(own))
+
+    def states_something(self, text: str, filler: Filler) -> bool:
+        """Say whether a message that answers nothing tells of the patient's body or work in words of no list."""
+        own = self.of_patient(text, None, filler)
+        return bool(self.rules and own) and self.lexicon.states_something(own)
 
     def is_unclear(self, item: Item, answers: Sequence[Answer]) -> bool:
         """Say whether answers to a question leave something to decide."""
@@ -171,7 +188,9 @@ class Decisions:
     def _of_question(self, item: Item, answers: Sequence[Answer], language: str) -> Iterator[Reason]:
         rule, asked = self.rules.get(item.link_id), item.text.into(language)
         said = [text for text in map(_in_words, answers) if text]
-        if rule is not None and rule.any_words:
+        if item.link_id in self.rooms:
+            told = [text for text in said if is_unread(text) or not self.lexicon.says_nothing(text)]
+        elif rule is not None and rule.any_words:
             told = [text for text in said if not self.lexicon.denies(text)]
         else:
             told = [text for text in said if self.lexicon.names_something(text) or is_unread(text)]
@@ -192,7 +211,7 @@ class Decisions:
                 continue
             # Where there is room for words, only what nobody may lose is noted: `may_tell` was asked then.
             doubtful = item.type == "text" and self.may_tell(text, session.filler, lost=True, about="")
-            if doubtful or self.tells(text, item, filler=session.filler):
+            if doubtful or self.states_something(text, session.filler) or self.tells(text, item, filler=session.filler):
                 yield _words(item, item.text.into(session.language), text)
 
 
@@ -226,8 +245,8 @@ def _holds(longer: Sequence[str], part: Sequence[str]) -> bool:
 def _rule(extension: JsonObject) -> Rule:
     parts = objects(extension, "extension")
     clear = frozenset(string(part, "valueCode") for part in parts if part.get("url") == "clear")
-    listed = any(part.get("url") == "words" and part.get("valueCode") == "listed" for part in parts)
-    return Rule(clear, any_words=not listed)
+    which = {string(part, "valueCode") for part in parts if part.get("url") == "words"}
+    return Rule(clear, any_words="listed" not in which, open="all" in which)
 
 
 def _is_clear(item: Item, rule: Rule, text: str) -> bool:

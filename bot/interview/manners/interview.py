@@ -170,14 +170,17 @@ class Interview:
         known = [event.text for event in after.events if isinstance(event, Noted) and event.path == path]
         known += [str(answer.value) for answer in after.filling.at(path)]
         item, filler = self.form.by_link_id[path[-1][0]], after.filler
-        # Of who does not agree to be asked only what they name is kept.
-        refuses = asks_consent(item) and not turn.yes and not self.decisions.lexicon.names_something(said)
+        states = question_like(text, turn.language) == "no" and self.decisions.states_something(said, filler)
+        # Of who does not agree to be asked only what they name, or have, is kept.
+        refuses = asks_consent(item) and not (turn.yes or states or self.decisions.lexicon.names_something(said))
         told = self.decisions.tells(said, item, asks=asks, unanswered=unanswered, filler=filler)
+        # Whoever tells of themselves what is no answer here may tell what matters, whatever the chat makes of it.
+        told = told or (states and not (asks or alarms or self._takes(before, after, path)))
         if not told and before.talk.phase in _NO_QUESTION and not (asks or alarms) and (unanswered or about):
             came_to = after.events != before.events or after.talk.revisit or after.talk.phase != before.talk.phase
             lost = before.talk.phase in ("checking", "summary") and not came_to
-            states = question_like(text, turn.language) == "no" and not came_to
-            told = states and self.decisions.may_tell(said, filler, lost=lost, about=about)
+            plainly = question_like(text, turn.language) == "no" and not came_to
+            told = plainly and self.decisions.may_tell(said, filler, lost=lost, about=about)
         if said in known or refuses or not told:
             return after
         agreed = after.talk.phase == "finished" and before.talk.phase != "finished"
@@ -186,6 +189,14 @@ class Interview:
         if agreed:  # what was said with the agreement was agreed to
             turn.note(sent=after.talk.sent + 1)
         return turn.session
+
+    @staticmethod
+    def _takes(before: Session, after: Session, path: Path) -> bool:
+        """Say whether a message came to an answer to the question that was open, be it only to be read back."""
+        answers = before.filling.at(path) != after.filling.at(path)
+        waits = before.filling.waiting.get(path) != after.filling.waiting.get(path)
+        reads_back = after.talk.pending is not None and after.talk.pending != before.talk.pending
+        return before.talk.phase == "asking" and (answers or waits or reads_back)
 
     def to_decide(self, session: Session) -> tuple[Reason, ...]:
         """Return what staff have to decide before the exam, as things stand."""

@@ -7,10 +7,12 @@ where nothing else is said: what follows "except", a word that nobody listed, "n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
+from bot.interview.manners.stating import NO_STATEMENTS, Statements
+from bot.interview.manners.terms import NO_TERMS, Terms
 from bot.interview.reading.vocabulary import near
 from bot.interview.values.fhir_json import JsonObject, extensions, objects, string
 from bot.interview.values.fhir_names import DECISION_WORDS
@@ -19,73 +21,6 @@ from bot.text import words
 NEAR = 4  # words from "not" on in which "good" is what it denies
 MIN_MISTYPED = 6  # letters of a word that is known with one slip in it, too
 _BREAKS = re.compile(r"[,.;:!?()\n/]+|\s[-–—]+\s")
-_NUMBER = "0"  # what stands in a phrase for any number, written as "#"
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Words and phrases, by commas; `*` for any letters before or after a word, `#` for a number in a phrase.
-
-    Attributes:
-        exact: Whole words.
-        starts: What words begin with; `ends` what they end with; `parts` what is anywhere in them.
-        phrases: Several words in a row, by the first; whether the last may go on.
-    """
-
-    exact: frozenset[str] = frozenset()
-    starts: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    phrases: Mapping[str, tuple[tuple[tuple[str, ...], bool], ...]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, listed: Sequence[str]) -> Terms:
-        """Read terms as a form lists them."""
-        kinds: dict[tuple[bool, bool], set[str]] = {
-            (before, after): set() for before in (False, True) for after in (False, True)
-        }
-        phrases: dict[str, list[tuple[tuple[str, ...], bool]]] = {}
-        for term in (each.strip() for text in listed for each in text.split(",")):
-            folded = tuple(words(term.replace("#", f" {_NUMBER} ")))
-            if len(folded) > 1:
-                phrases.setdefault(folded[0], []).append((folded, term.endswith("*")))
-            elif folded:
-                kinds[term.startswith("*"), term.endswith("*")].add(folded[0])
-        return cls(
-            frozenset(kinds[False, False]),
-            tuple(kinds[False, True]),
-            tuple(kinds[True, False]),
-            tuple(kinds[True, True]),
-            {first: tuple(several) for first, several in phrases.items()},
-        )
-
-    def length_at(self, said: Sequence[str], place: int) -> int:
-        """Return how many words from a place on are one of the terms, the longest; 0 where none is."""
-        word = said[place]
-        phrases = (*self.phrases.get(word, ()), *(self.phrases.get(_NUMBER, ()) if word.isdecimal() else ()))
-        longest = max((len(phrase) for phrase, open_ in phrases if _fits(phrase, open_, said, place)), default=0)
-        single = (
-            word in self.exact
-            or word.startswith(self.starts)
-            or word.endswith(self.ends)
-            or any(part in word for part in self.parts)
-        )
-        return longest or int(single)
-
-    def within(self, said: Sequence[str]) -> bool:
-        """Say whether any of the terms occurs."""
-        return any(self.length_at(said, place) for place in range(len(said)))
-
-
-def _fits(phrase: Sequence[str], open_: bool, said: Sequence[str], place: int) -> bool:
-    there = said[place : place + len(phrase)]
-    if len(there) < len(phrase):
-        return False
-    *firsts, last = [
-        found == wanted or (wanted == _NUMBER and found.isdecimal())
-        for found, wanted in zip(there, phrase, strict=True)
-    ]
-    return all(firsts) and (last or (open_ and there[-1].startswith(phrase[-1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,29 +52,39 @@ class Lexicon:
         own: Words of somebody who speaks of themselves.
         others: Whom somebody speaks of who does not: "meine Nachbarin", "my dog".
         too: Words by which somebody joins them: "ich auch".
+        doctors: Whose doctor is somebody else's: "beim Nierenarzt meiner Mutter".
         excepting: What an exception from a denial begins with.
         together: Pairs of terms that name something where both are in a message: "head" and "tube".
         signs: Words of the body and of treatment: in doubt, what is said with one of them matters.
+        things: What somebody has beside them: "my car has a metal roof"; with `between`, and `materials`, what it has.
+        courtesy: Words of thanks and goodbye.
+        statements: Sentences that tell of one's body or work without a word that is listed here.
     """
 
-    names: Terms = Terms()
-    harmless: Terms = Terms()
+    names: Terms = NO_TERMS
+    harmless: Terms = NO_TERMS
     denials: frozenset[str] = frozenset()
-    clears: Terms = Terms()
-    spoils: Terms = Terms()
+    clears: Terms = NO_TERMS
+    spoils: Terms = NO_TERMS
     affirms: frozenset[str] = frozenset()
-    has: Terms = Terms()
+    has: Terms = NO_TERMS
     around: frozenset[str] = frozenset()
     joins: frozenset[str] = frozenset()
-    organs: Terms = Terms()
+    organs: Terms = NO_TERMS
     well: frozenset[str] = frozenset()
     closes: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
-    others: Terms = Terms()
+    others: Terms = NO_TERMS
     too: frozenset[str] = frozenset()
+    doctors: Terms = NO_TERMS
     excepting: re.Pattern[str] | None = None
     together: tuple[tuple[Terms, Terms], ...] = ()
-    signs: Terms = Terms()
+    signs: Terms = NO_TERMS
+    things: Terms = NO_TERMS
+    between: frozenset[str] = frozenset()
+    materials: Terms = NO_TERMS
+    courtesy: frozenset[str] = frozenset()
+    statements: Statements = NO_STATEMENTS
 
     @classmethod
     def of(cls, form: JsonObject) -> Lexicon:
@@ -173,7 +118,7 @@ class Lexicon:
         # A phrase may be written over a mark: "box, under my collarbone".
         said, place = words(text), 0
         while place < len(said):
-            harmless, named = self.harmless.length_at(said, place), self._named_at(said, place)
+            harmless, named = self._harmless_at(said, place), self._named_at(said, place)
             if named > harmless:
                 return not self.is_plain(text)
             place += harmless or 1
@@ -183,6 +128,28 @@ class Lexicon:
     def hints_at_something(self, text: str) -> bool:
         """Say whether a message speaks of the body or of treatment, and does not only deny: in doubt, it matters."""
         return self.signs.within(words(text)) and not self.is_plain(text)
+
+    def states_something(self, text: str) -> bool:
+        """Say whether a message tells of one's body or work in words that are not listed: "ich hab ein Nevro"."""
+        pieces = [" ".join(self._without_harmless(words(piece))) for piece in _BREAKS.split(text.replace(":", " "))]
+        return self.statements.tell(", ".join(pieces)) and not self.is_plain(text)
+
+    def _without_harmless(self, said: Sequence[str]) -> list[str]:
+        """Return the words but for what only looks like something; of "my car has a metal roof" what follows it."""
+        rest, place = list[str](), 0
+        while place < len(said):
+            harmless = self._harmless_at(said, place)
+            rest = [*([] if self.things.length_at(said, place) else rest), *([] if harmless else [said[place]])]
+            place += harmless or 1
+        return rest
+
+    def says_nothing(self, text: str) -> bool:
+        """Say whether a message is thanks, a goodbye or a plain denial: "nein danke, bis Dienstag"."""
+        rest = [" ".join(self._without_courtesy(words(piece))) for piece in _BREAKS.split(text)]
+        return self.is_plain(", ".join(rest))
+
+    def _without_courtesy(self, said: Sequence[str]) -> list[str]:
+        return [word for word in said if word not in self.courtesy or word in self.denials]
 
     def contradicts_itself(self, text: str) -> bool:
         """Say whether a message is yes and no at once, and nothing else: "yes no"."""
@@ -222,10 +189,14 @@ class Lexicon:
             before = said[max(0, place - 2) : place]
             if not self.others.length_at(said, place) or self.own.isdisjoint(before):
                 continue
-            if any(self._named_at(said, earlier) for earlier in range(place)) or said[place + 1 : place + 2] == ["s"]:
+            seen_by = self.doctors.length_at(said, max(0, place - 2)) > 0  # "beim Nierenarzt meiner Mutter"
+            named = not seen_by and any(self._named_at(said, earlier) for earlier in range(place))
+            if named or said[place + 1 : place + 2] == ["s"]:
                 return False  # "my kidney is my sister's"
-            besides = {*said[: place - len(before)], *said[place + 1 :]}
-            return besides.isdisjoint(self.own | self.too)
+            besides = [at for at in range(len(said)) if not place - len(before) <= at <= place]
+            # "Im Knie" is no "I'm", as it is written by some.
+            own = (said[at] for at in besides if not self.statements.is_part(said, at + 1))
+            return self.own.isdisjoint(own) and self.too.isdisjoint(said[at] for at in besides)
         return False
 
     def _piece(self, said: Sequence[str]) -> _Piece:
@@ -285,6 +256,16 @@ class Lexicon:
         rest = [word for word in said[1:] if word not in self.around]
         return bool(rest) and all(self.harmless.length_at(rest, place) for place in range(len(rest)))
 
+    def _harmless_at(self, said: Sequence[str], place: int) -> int:
+        """Return how many words from a place on only look like something; also "car has a new battery"."""
+        end = place + self.things.length_at(said, place)
+        if end > place:
+            while end < len(said) and said[end] in self.between:
+                end += 1
+            if end - place > 1 and end < len(said) and (made := self.materials.length_at(said, end)):
+                return end + made - place
+        return self.harmless.length_at(said, place)
+
     def _named_at(self, said: Sequence[str], place: int) -> int:
         """Return how many words from a place on name something; 0 where none do."""
         word, long_ = said[place], _long_words(self.names.exact)
@@ -314,6 +295,7 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
     longest = "|".join(
         re.escape(each).replace(r"\ ", r"\s+") for each in sorted(excepting, key=len, reverse=True) if each
     )
+    apart = ("around", "own", "denials", "affirms", "joins", "well", "closes")
     return Lexicon(
         names=terms("words"),
         harmless=terms("harmless"),
@@ -330,10 +312,16 @@ def _lexicon(stated: tuple[tuple[str, str], ...]) -> Lexicon:
         own=plain("own"),
         others=terms("others"),
         too=plain("too"),
+        doctors=terms("doctors"),
         together=tuple(
             (Terms.of([one]), Terms.of([other]))
             for one, _, other in (each.partition("+") for each in listed.get("together", ()))
         ),
         signs=terms("signs"),
+        things=terms("things"),
+        between=plain("between"),
+        materials=terms("materials"),
+        courtesy=plain("courtesy"),
+        statements=Statements.of(listed, frozenset[str]().union(*map(plain, apart))),
         excepting=re.compile(rf"(?<!\w)(?:{longest})(?!\w)", re.IGNORECASE) if longest else None,
     )

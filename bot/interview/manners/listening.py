@@ -143,7 +143,9 @@ class CachedReader:
         if excepted:
             found = read_as(excepted)
             return replace(found, literal=False, remainder=text) if isinstance(found, Read) else reading
-        unclear = own or isinstance(reading, NotUnderstood | Ambiguous)
+        # "Nein, nur ein Pflaster vom Blutabnehmen": what is excepted is nothing.
+        harmlessly = item.open and bool(self.decisions.lexicon.excepted(text))
+        unclear = own or harmlessly or isinstance(reading, NotUnderstood | Ambiguous)
         if unclear and self.decisions.is_denial(text, item):
             found = read_as(words_for(language).texts["no"])
             return replace(found, literal=False, remainder="") if isinstance(found, Read) else reading

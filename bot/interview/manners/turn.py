@@ -26,7 +26,7 @@ from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_names import CHOICES
 from bot.interview.walk.engine import AskAnother, AskItem, Done, Show, Step
-from bot.interview.walk.filling import Cleared, Given, GroupRemoved, MarkedForStaff, NoMore, Shown, Skipped
+from bot.interview.walk.filling import Cleared, Given, GroupRemoved, MarkedForStaff, NoMore, Noted, Shown, Skipped
 
 MOST_SHOWN = 30
 MOST_TRIES = 3
@@ -489,10 +489,10 @@ def repeatable(listener: Listener, questions: Iterable[AskItem]) -> dict[str, li
     known: dict[str, list[Answer]] = {}
     for path, answers in (*filling.computed.items(), *filling.answers.items(), *filling.waiting.items()):
         known.setdefault(path[-1][0], []).extend(answers)
-    for path, texts in filling.noted.items():
-        known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
     for event in session.events:
-        if isinstance(event, Given):  # a file that was taken out again is told by its name
+        if isinstance(event, Noted):  # also what is not told any more since: a list may hold it that was just made
+            known.setdefault(event.path[-1][0], []).append(Answer("string", event.text))
+        elif isinstance(event, Given):  # a file that was taken out again is told by its name
             files = (answer for answer in event.answers if answer.type == "attachment")
             known.setdefault(event.path[-1][0], []).extend(files)
     for link_id, text in engine.texts(filling):

@@ -46,6 +46,10 @@ _READERS: dict[str, Callable[[Reply, Context], Reading]] = {
 _NUMBERS = frozenset({"integer", "decimal", "quantity"})
 _OWN_WORDS = frozenset({"string", "text", "url", "attachment", "reference"})
 
+# "20 kilos too much" tells how much it is above something, and not how much it is.
+_TOO_MUCH = re.compile(
+    r"\d\s*[^\W\d]*\s+(?:zu\s?viel|zviel|too (?:much|many|heavy)|overweight|de trop)\b", re.IGNORECASE
+)
 MOST_REPEATED = 5  # words of the question that are said again: "in meinem Alter?"
 _PARTING = frozenset(".,;:!()-")
 
@@ -76,6 +80,8 @@ def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
 def _read_parts(text: str, context: Context) -> Reading:
     """Read a reply, but for the question said again in it, and reasons for not knowing."""
     reply = cut(text, context.words.fold)
+    if context.asked.type in _NUMBERS and _TOO_MUCH.search(text):
+        return NotUnderstood("how much too much, and not how much", "nothing")
     if context.asked.type in _OWN_WORDS or not reply.tokens:
         return _read(text, context)
     tail = _after_echo(reply, context.words)

@@ -107,7 +107,8 @@ def test_what_matters_for_safety_is_asked_of_everybody_who_agrees(link_id: str) 
 
 
 def test_what_leaves_nothing_to_decide_are_answers_of_the_question_and_never_those_that_do_not_know() -> None:
-    rules = Decisions.of(FORM).rules
+    decisions = Decisions.of(FORM)
+    rules = decisions.rules
     harmless = {"mri-before", "allergies", "narrow-fear", "sedation"}
     for link_id, rule in rules.items():
         item = FORM.by_link_id[link_id]
@@ -115,7 +116,8 @@ def test_what_leaves_nothing_to_decide_are_answers_of_the_question_and_never_tho
         assert rule.clear, link_id
         assert rule.clear <= ({"true", "false"} if item.type == "boolean" else codes), link_id
         assert UNKNOWN not in rule.clear or link_id in harmless, link_id
-    assert {item["linkId"] for item in ASKED if extensions(item, fhir_names.DECISION)} <= set(rules)
+    assert decisions.rooms == {"note"}
+    assert {item["linkId"] for item in ASKED if extensions(item, fhir_names.DECISION)} <= {*rules, "note"}
     assert [link_id for link_id, rule in rules.items() if not rule.any_words] == ["operations", "allergies"]
 
 

@@ -145,7 +145,7 @@ def reasons(language: str, **told: str) -> tuple[Reason, ...]:
 def test_who_has_nothing_to_report_leaves_nothing_to_decide(language: str) -> None:
     assert reasons(language) == ()
     assert reasons(language, age="30") == ()
-    harmless = {"de": "Ich komme mit dem Bus", "en": "I am coming by bus"}[language]
+    harmless = {"de": "Nein danke, bis Montag", "en": "No thanks, see you on Monday"}[language]
     assert reasons(language, note=harmless, body_items="Tattoo", other_implants="5") == ()
 
 

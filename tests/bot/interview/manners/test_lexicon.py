@@ -6,7 +6,8 @@ import pytest
 
 from bot.interview.load import load_form
 from bot.interview.manners.decisions import Decisions
-from bot.interview.manners.lexicon import Lexicon, Terms
+from bot.interview.manners.lexicon import Lexicon
+from bot.interview.manners.terms import Terms
 from tests.bot.interview.mri_patients import mri_safety
 
 LEXICON = Decisions.of(load_form(mri_safety())).lexicon

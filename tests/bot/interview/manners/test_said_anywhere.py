@@ -187,3 +187,17 @@ def test_a_no_with_words_is_said_to_the_open_question_and_not_to_the_answer_befo
 )  # fmt: skip
 def test_yes_and_no_at_once_or_nothing_without_something_is_a_reason(language: str, link_id: str, said: str) -> None:
     assert said in words_of(at(language, link_id, said))
+
+
+def test_a_list_may_hold_words_that_later_ones_have_just_pushed_out() -> None:
+    chat = until("de", "finished").say("ich trage einen Herzschrittmacher")
+    assert chat.open == "read-back heart-device"
+    for told in ("Clip", "Stent", "Port", "Shunt", "Coil"):
+        chat.ask(f"meinen {told} darf ich auch behalten, oder was meinen Sie?")  # answered by the chat
+    for missed in ("am Bein ist eine Platte", "am Arm sind Schrauben"):
+        chat.say(missed)
+
+    chat.say("in der Hand steckt ein Draht")  # every reply passes the guard
+
+    assert chat.open == "summary"
+    assert len(words_of(chat)) >= 8
