@@ -21,8 +21,9 @@ from bot.talk.reception import Reception
 from bot.testing import HashEncoder
 from bot.web import editions
 from bot.web.exams import ByExam, Served, serve_releases
+from bot.web.server import exams_known
 from bot.web.staff.wiring import make_publisher, stop_again, stops_taken_back
-from bot.wiring import make_audit
+from bot.wiring import make_audit, make_releases
 from tests.bot.release.exams import NOW, Site, change_pairs, sign, write_exam
 
 ENCODER = HashEncoder()
@@ -114,6 +115,31 @@ def test_one_exam_of_several_is_served_alone_by_its_name(department: Department)
         department.serve("mammo", "ct")
 
 
+def test_conversations_of_an_exam_that_another_service_answers_for_are_told_so(department: Department) -> None:
+    department.release("mammo", "Mammographie: nichts.")
+    department.release("mri", "MRT: nichts.")
+    _, both = department.serve("mammo", "mri")
+    begun = {
+        exam: both.open(channel="api", language="de", consented=True, exam=exam).conversation
+        for exam in ("mammo", "mri")
+    }
+    both.take(begun["mri"], Message("t1", "kosten?"))
+
+    served, alone = department.serve("mammo")
+    told = [part.text for part in alone.take(begun["mri"], Message("t2", "kosten?")).reply.parts]
+    assert told[0] == DE["exam_gone"]
+    assert not any("nichts" in text for text in told)
+    urgent = alone.take(begun["mri"], Message("t3", "Ich kriege keine Luft"))
+    assert urgent.turn.decision == "urgent"
+    assert [part.text for part in alone.take(begun["mammo"], Message("t1", "kosten?")).reply.parts] == [
+        "Mammographie: nichts."
+    ]
+    # Staff go on to see which exam each thing is about; a folder's name is no further exam.
+    releases = make_releases(department.settings)
+    assert list(exams_known(served, alone, releases)) == ["mammo", "mri"]
+    assert exams_known(served, alone, releases)["mri"] is None
+
+
 def test_who_goes_back_says_of_which_exam(department: Department) -> None:
     for name, answer in (("mammo", "Eins."), ("mammo", "Zwei."), ("mri", "MRT: nichts.")):
         department.release(name, answer)
@@ -160,6 +186,9 @@ def test_a_stop_of_one_exam_leaves_the_others_alone_and_is_ended_as_it_was_made(
     assert hears(reception, "mri") == ["MRT: nichts."]
     with pytest.raises(BadData, match="No release of an exam 'ct' was ever in force"):
         publisher.close(by="Anna", why="", exam="ct")
+    for blank in ("", "  "):  # a variable that is not set would stop all of them
+        with pytest.raises(BadData, match="No release of an exam '(  )?' was ever in force"):
+            publisher.stoppable(blank)
 
     noted = [line.action for line in make_audit(department.settings).read().lines]
     assert [each for each in noted if each.startswith("stop-")] == [
