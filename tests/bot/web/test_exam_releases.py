@@ -187,7 +187,7 @@ def test_a_stop_of_one_exam_leaves_the_others_alone_and_is_ended_as_it_was_made(
     with pytest.raises(BadData, match="No release of an exam 'ct' was ever in force"):
         publisher.close(by="Anna", why="", exam="ct")
     for blank in ("", "  "):  # a variable that is not set would stop all of them
-        with pytest.raises(BadData, match="No release of an exam '(  )?' was ever in force"):
+        with pytest.raises(BadData, match=r"No release of an exam '(  )?' was ever in force"):
             publisher.stoppable(blank)
 
     noted = [line.action for line in make_audit(department.settings).read().lines]
