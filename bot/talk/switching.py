@@ -120,8 +120,8 @@ class Among(Conversation):
         here = asks_here(said.text) if not named.meant else named.leans and named.meant == (exam_of(own),)
         if not here or not state.beside or state.last_pair is not None or self._is_interviewing or state.alarmed:
             return None
-        language, asked = state.language, state.beside[2]
-        pair_id = pair_for(own, asked, language)
+        language, (_, same, asked) = state.language, state.beside
+        pair_id = same if same in own.learned(language) else pair_for(own, asked, language)
         if pair_id is None or said.is_emergency:
             return None
         if pair_id not in own.shown(language):
