@@ -138,21 +138,29 @@ def taken(said: Said, state: State, offered: tuple[str, ...], asked: str) -> Rea
     if not agreed:
         return None if agreed is None else fixed(replace(state, beside=()), "all_right")
     other, asked = own.others[exam], asked or said.text
-    if other.is_closed:
-        return Reaction(shut(own, exam, state), state)
     answer = of_other_exam(exam, pair_id, pairs_of(other, language))
-    if answer is None:  # it was withdrawn meanwhile
-        return fixed(state, "withheld")
+    if answer is None:  # it was withdrawn meanwhile, or the chat of that exam closed
+        still = replace(state, elsewhere=offered, pending=asked)
+        return Reaction(not_now(said, exam, still), still)
     label = (interface(language, "sample_label"),) if other.sample else ()
     decided = Decided(language, asked, "answered", pair_id, 1.0, other.catalog(language).ref)
     parts = (own.sentence("exam_from", exam, language), answer, *label)
     return Reaction(Reply(language, parts), beside(state, exam, pair_id, asked), decided)
 
 
-def shut(own: Neighbour, exam: str, state: State) -> Reply:
-    """Return what is said where another exam is asked for whose chat is closed."""
-    told = Reply(state.language, (own.sentence("exam_shut_there", exam, state.language),))
-    return with_contact(told, own.site, writes=state.writes)
+def not_now(said: Said, exam: str, state: State) -> Reply:
+    """Return what is said where another exam is asked, and may not answer now: its chat is closed, or that pair stopped.
+
+    `state`: with what was asked of it in `elsewhere`; nothing where that exam has no pair for it.
+    """
+    own, language = said.own, state.language
+    if not own.others[exam].is_closed:
+        told = interface(language, "withheld" if state.elsewhere else "declined")
+        reply = Reply(language, (told,))
+        return reply if state.elsewhere else with_contact(reply, own.site, writes=state.writes)
+    return with_contact(
+        Reply(language, (own.sentence("exam_shut_there", exam, language),)), own.site, writes=state.writes
+    )
 
 
 def beside(state: State, exam: str, pair_id: str, asked: str) -> State:
@@ -211,11 +219,11 @@ def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
     # "And in the tube?" asks what was asked before.
     topic = (before.last_question if asked is not None and read.leans else None) or question
     exam, pair_id = meant
-    if own.others[exam].is_closed or pair_id not in pairs_of(own.others[exam], language):
+    if pair_id not in pairs_of(own.others[exam], language):
         after = unsaid(replace(known(before), language=language, writes=before.writes))
-        told = Reply(language, (interface(language, "withheld" if pair_id else "declined"),))
-        told = with_contact(told, own.site, writes=before.writes) if not pair_id else told
-        reply = shut(own, exam, after) if own.others[exam].is_closed else told
+        if pair_id:  # who asks on about it is told the same
+            after = replace(after, beside=(exam, pair_id, topic), elsewhere=meant, pending=topic)
+        reply = not_now(said, exam, after)
         return replace(reaction, reply=reply, after=after, decided=replace(decided, decision="declined", pair_id=None))
     choices = (own.sentence("exam_show", exam, language), interface(language, "no"))
     # What is said to the offer is about what is offered, and not about what this exam said before.

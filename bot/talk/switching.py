@@ -28,8 +28,8 @@ from bot.talk.neighbours import (
     agrees,
     back,
     matters_elsewhere,
+    not_now,
     offering,
-    shut,
     taken,
     unsaid,
     without_opposite,
@@ -174,7 +174,7 @@ class Among(Conversation):
             return fixed(rest, "exam_is", "exam_ask_away")
         can = own.open_others(others)
         if not can:
-            return self._reactions.then_question(Reaction(shut(own, others[0], rest), rest), at)
+            return self._reactions.then_question(Reaction(not_now(said, others[0], rest), rest), at)
         told = self._switch(own, can, rest)
         return told if self._leaving is not None else self._reactions.then_question(told, at)
 

@@ -231,7 +231,9 @@ def test_what_is_stopped_in_one_exam_is_neither_offered_nor_answered_otherwise_i
         own = Patient(reception, "mammo")
         own.says("kosten?")
         assert own.says(asked) == [DE["withheld"]], asked
-        assert not any("nichts" in text for text in own.says("nochmal")), asked
+        for leans in ("einfacher", "nochmal", "also darf ich?"):  # as in the chat of that exam
+            assert own.says(leans) == [DE["withheld"]], leans
+        assert own.says("kosten?") == ["Mammographie: nichts."]
 
     publisher.close(by="Anna", why="Vorfall", exam="mri")
     shut = "Zu „MRI“ beantworte ich im Moment keine Fragen"
