@@ -149,18 +149,18 @@ def taken(said: Said, state: State, offered: tuple[str, ...], asked: str) -> Rea
 
 
 def not_now(said: Said, exam: str, state: State) -> Reply:
-    """Return what is said where another exam is asked, and may not answer now: its chat is closed, or that pair stopped.
+    """Return what is said where another exam is asked and may not answer: its chat is closed, or that pair stopped.
 
     `state`: with what was asked of it in `elsewhere`; nothing where that exam has no pair for it.
     """
     own, language = said.own, state.language
-    if not own.others[exam].is_closed:
-        told = interface(language, "withheld" if state.elsewhere else "declined")
-        reply = Reply(language, (told,))
-        return reply if state.elsewhere else with_contact(reply, own.site, writes=state.writes)
-    return with_contact(
-        Reply(language, (own.sentence("exam_shut_there", exam, language),)), own.site, writes=state.writes
-    )
+    if own.others[exam].is_closed:
+        told = own.sentence("exam_shut_there", exam, language)
+    elif state.elsewhere:
+        return Reply(language, (interface(language, "withheld"),))  # as it is said in that exam's own chat
+    else:
+        told = interface(language, "declined")
+    return with_contact(Reply(language, (told,)), own.site, writes=state.writes)
 
 
 def beside(state: State, exam: str, pair_id: str, asked: str) -> State:
