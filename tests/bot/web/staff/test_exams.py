@@ -273,6 +273,11 @@ def test_the_page_of_the_stop_names_an_exam_where_there_are_releases_of_several(
         ]  # fmt: skip
         acts = staff.console.tools.acts.read(what="chat", by="", most=9)
         assert {act.action: act.after.get("exam") for act in acts if act.after} == {"close": "mri", "open": "mri"}
+        staff.person("otto", "auditor")
+        trail = staff.logged_in("otto", "auditor")
+        trail.open(f"{CONSOLE}/trail")
+        assert "chat" in trail.text
+        assert "Act(" not in trail.text
         browser.press("Close the chat at once", why="all of it")
         assert "The chat is closed." in browser.text
         assert site.releases.stops()[-1].exam == ""
