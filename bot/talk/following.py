@@ -12,7 +12,7 @@ from bot.sentences.reply import Content, Interface, OtherExam, Part, Reply, as_o
 from bot.talk.context import hear
 from bot.talk.dialogue import State, explain_easier, show_again, wants_easier
 from bot.talk.messages import ails, asks_on, nothing_asked, refuses, short_reaction, small_talk
-from bot.talk.neighbours import LEANS, Said, beside, not_now, pairs_of
+from bot.talk.neighbours import LEANS, Said, beside, not_now, pairs_of, unsaid
 from bot.talk.reaction import Reaction
 from bot.talk.withholding import Decided
 
@@ -67,7 +67,8 @@ def follow(said: Said, state: State, language: str) -> Reaction | None:
     shown = next((part.pair_id for part in parts if isinstance(part, OtherExam)), None)
     if (shown or pair_id) not in pairs_of(other, language):
         still = replace(state, language=language, elsewhere=(exam, pair_id), pending=asked)
-        return Reaction(not_now(said, exam, still), still)
+        # What is asked next is asked of this exam again where the chat of that one is closed: that must be no wall.
+        return Reaction(not_now(said, exam, still), unsaid(still) if other.is_closed else still)
     if shown is None:
         return Reaction(Reply(language, parts), after)
     reply = Reply(language, (own.sentence("exam_from", exam, language), *parts))

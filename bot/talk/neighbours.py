@@ -221,7 +221,7 @@ def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
     exam, pair_id = meant
     if pair_id not in pairs_of(own.others[exam], language):
         after = unsaid(replace(known(before), language=language, writes=before.writes))
-        if pair_id:  # who asks on about it is told the same
+        if pair_id and not own.others[exam].is_closed:  # who asks on about it is told the same
             after = replace(after, beside=(exam, pair_id, topic), elsewhere=meant, pending=topic)
         reply = not_now(said, exam, after)
         return replace(reaction, reply=reply, after=after, decided=replace(decided, decision="declined", pair_id=None))
