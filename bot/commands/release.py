@@ -311,7 +311,7 @@ def _now() -> datetime:
 
 
 StoppedExamOption = Annotated[
-    str,
+    str | None,
     typer.Option("--exam", help="For one exam only, by its folder's name. Default: for all.", metavar="NAME"),
 ]
 WhyOption = Annotated[str, typer.Option("--why", help="For the record.", metavar="TEXT")]
@@ -322,7 +322,7 @@ def pair(
     pair_id: Annotated[str, typer.Argument(help="Id of the pair.", metavar="PAIR")],
     by: ByOption = "",
     why: WhyOption = "",
-    exam: StoppedExamOption = "",
+    exam: StoppedExamOption = None,
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
@@ -339,7 +339,7 @@ def pair(
 def chat(
     by: ByOption = "",
     why: WhyOption = "",
-    exam: StoppedExamOption = "",
+    exam: StoppedExamOption = None,
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
@@ -358,7 +358,7 @@ def lift(
     pair_id: Annotated[str, typer.Argument(help="Id of the pair.", metavar="PAIR")],
     why: Annotated[str, typer.Option("--why", help="Why it may be shown again: for the record.", metavar="TEXT")],
     by: ByOption = "",
-    exam: StoppedExamOption = "",
+    exam: StoppedExamOption = None,
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
@@ -389,7 +389,7 @@ def note(data: DataOption = None) -> None:
 def end(
     by: Annotated[list[str], typer.Option("--by", help="Two different people.", metavar="NAME")],
     why: WhyOption = "",
-    exam: StoppedExamOption = "",
+    exam: StoppedExamOption = None,
     force: ForceOption = False,
     data: DataOption = None,
 ) -> None:

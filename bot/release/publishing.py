@@ -239,13 +239,13 @@ class Publisher:
             ended += [(each, language, stops.withdrawn[each]) for each in pairs if each in was - now]
         return Standstill(tuple(held), tuple(ended))
 
-    def stoppable(self, typed: str) -> str:
-        """Return the exam that a stop is for, in whatever case it was typed; empty: all of them.
+    def stoppable(self, typed: str | None) -> str:
+        """Return the exam that a stop is for, in whatever case it was typed; empty: all of them, as none was named.
 
         Raises:
             BadData: No release of such an exam was ever in force: a stop for it would stop nothing.
         """
-        if not typed:
+        if typed is None:
             return ""
         known = self.releases.exams()
         found = as_typed(typed, known)
@@ -285,7 +285,7 @@ class Publisher:
             Unreachable: Nothing is stopped, the database takes nothing.
             StopNotNoted: It is stopped, and the audit log lacks it.
         """
-        exam = self.stoppable(exam)
+        exam = self.stoppable(exam or None)
         pair_id = self.shown_pair(pair_id, exam)
         stop = Stop(self.now(), by, "withdraw", pair_id, why=why, exam=exam)
         self._stop(stop, f"{stop.about} is withdrawn")
@@ -322,7 +322,7 @@ class Publisher:
             BadData: There is no such exam.
             Unreachable, StopNotNoted: As for `withdraw`.
         """
-        stop = Stop(self.now(), by, "close", why=why, exam=self.stoppable(exam))
+        stop = Stop(self.now(), by, "close", why=why, exam=self.stoppable(exam or None))
         self._stop(stop, f"{stop.about} is closed")
 
     def note_stop(self, done: Stop) -> None:

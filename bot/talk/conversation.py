@@ -40,6 +40,7 @@ from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, check_after, is_of_chat, offered, read_state, remembered, write_state
 from bot.talk.interviewing import Filled, Interviewer
 from bot.talk.messages import in_trouble, switches_to
+from bot.talk.neighbours import Neighbour
 from bot.talk.reaction import Reaction
 from bot.talk.reactions import Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
@@ -306,7 +307,7 @@ class Conversation:
         keys = ("welcome", "emergency_notice", "sample_label", "help")
         shown = [key for key in keys if key != "sample_label" or self._assistant.sample]
         if self._assistant.is_closed:
-            closed = closed_reply(self._standing.state, number=self._own_number(self.language))
+            closed = closed_reply(self._standing.state, more=self._while_closed(self.language))
             said = (interface(self.language, key) for key in shown if key != "help")
             return self._guarded(replace(closed, parts=(*said, *closed.parts)))
         return self._guarded(Reply(self.language, tuple(interface(self.language, key) for key in shown)))
@@ -450,7 +451,7 @@ class Conversation:
         closed = self._assistant.is_closed
         if closed and message.is_said:
             state = set_aside(self._interviewer, state, at)
-            return while_closed(self._reactions, state, text, at, number=self._own_number(state.language)), text
+            return while_closed(self._reactions, state, text, at, more=self._while_closed(state.language)), text
         if message.removes:
             reaction = self._reactions.detach(state, message.removes, at)
             text = interface(self.language, "word_file_removed").text
@@ -474,13 +475,20 @@ class Conversation:
         urgent = reaction.decided is not None and reaction.decided.decision == "urgent"
         if closed and not urgent:  # what a page or file says is kept, and nothing is said to it
             after = reaction.after
-            reaction = replace(reaction, reply=closed_reply(after, number=self._own_number(after.language)))
+            reaction = replace(reaction, reply=closed_reply(after, more=self._while_closed(after.language)))
         return reaction, text
 
     def _own_number(self, language: str) -> Part | None:
         """Return what the site says of how to reach it; None where it says nothing."""
         site = self._assistant.site
         return site_text(site, "phone", language) if site is not None else None
+
+    def _while_closed(self, language: str) -> tuple[Part, ...]:
+        """Return what follows the notice of a closed chat: which one it is where others are open, whom to call."""
+        own, number = self._assistant, self._own_number(language)
+        others = own.open_others(own.others) if isinstance(own, Neighbour) else ()
+        which = (interface(language, "exam_shut"),) if others else ()
+        return (*which, *([number] if number is not None else []))
 
     def _stirs(self, message: Message, reaction: Reaction, turn: StoredTurn, call: Call | None) -> Stir | None:
         """Return what a turn means to staff; None where that is nothing, or where nobody reads calls."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.sentences.reply import Content, Interface, OtherExam, Part, Reply, as_of_other_exam, interface
+from bot.sentences.reply import Content, Interface, OtherExam, Part, Reply, as_of_other_exam
 from bot.talk.context import hear
 from bot.talk.dialogue import State, explain_easier, show_again, wants_easier
 from bot.talk.messages import ails, asks_on, nothing_asked, refuses, short_reaction, small_talk
-from bot.talk.neighbours import LEANS, Said, beside, pairs_of
+from bot.talk.neighbours import LEANS, Said, beside, not_now, pairs_of, unsaid
 from bot.talk.reaction import Reaction
 from bot.talk.withholding import Decided
 
@@ -29,9 +29,9 @@ def follow(said: Said, state: State, language: str) -> Reaction | None:
     own, text = said.own, said.text
     exam, pair_id, asked = state.beside
     other = own.others.get(exam)
-    if other is None or pair_id not in pairs_of(other, language) or (said.named.meant and not said.named.hinted):
+    if other is None or language not in other.languages or (said.named.meant and not said.named.hinted):
         return None
-    if said.is_emergency:
+    if pair_id not in other.learned(language) or said.is_emergency:
         return None
     there = State(language, last_pair=pair_id, last_question=asked, simple=state.simple)
     catalog, sample = other.catalog(language), other.sample
@@ -65,10 +65,12 @@ def follow(said: Said, state: State, language: str) -> Reaction | None:
             parts = _theirs(exam, show_again(there, "again_intro", catalog, sample=sample))
             response = replace(response, decision="answered", pair_id=pair_id)
     shown = next((part.pair_id for part in parts if isinstance(part, OtherExam)), None)
+    if (shown or pair_id) not in pairs_of(other, language):
+        still = replace(state, language=language, elsewhere=(exam, pair_id), pending=asked)
+        # What is asked next is asked of this exam again where the chat of that one is closed: that must be no wall.
+        return Reaction(not_now(said, exam, still), unsaid(still) if other.is_closed else still)
     if shown is None:
         return Reaction(Reply(language, parts), after)
-    if shown not in pairs_of(other, language):
-        return Reaction(Reply(language, (interface(language, "withheld"),)), state)
     reply = Reply(language, (own.sentence("exam_from", exam, language), *parts))
     if response is None:
         return Reaction(reply, after)

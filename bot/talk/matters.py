@@ -121,12 +121,15 @@ def _answered(assistant: Assistant, response: Response, found: Sequence[str]) ->
 
 
 def pair_for(other: Assistant, text: str, language: str) -> str | None:
-    """Return the pair by which an exam answers a question that names it, whatever the score; None where it has none."""
+    """Return the pair by which an exam answers a question that names it, whatever the score; None where it has none.
+
+    One that may not be shown now is such a pair, too: no other one is said in its place.
+    """
     response = other.answer(text, language)
     found = [] if response.pair_id is None or response.decision != "answered" else [response.pair_id]
     likely = [*matters_in(other, text, language), *found, *response.choices]
     likely += [candidate.pair_id for candidate in response.candidates]
-    shown = [pair_id for pair_id in likely if pair_id in other.shown(language)]
+    shown = [pair_id for pair_id in likely if pair_id in other.learned(language)]
     risky = [pair_id for pair_id in shown if is_risky(other, pair_id)]
     return next(iter((*risky, *shown)), None)
 

@@ -12,7 +12,7 @@ that may be the opposite. There the other exam's pair is offered in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import product
@@ -34,7 +34,7 @@ from bot.talk.remarks import with_contact
 from bot.talk.withholding import Decided
 from bot.text import words
 
-SENTENCES = ("exam_offer", "exam_show", "exam_from", "exam_was")
+SENTENCES = ("exam_offer", "exam_show", "exam_from", "exam_was", "exam_shut_there")
 LEANS = 0.5  # how likely a message is to stand alone, below which it is taken to be about the answer before
 # By how much likelier another exam's pair must be than what this exam finds, where it is only pointed to: the least
 # tenth at which fewer than 1 % of the calibration questions of an exam would get an offer of the other by the margin
@@ -62,6 +62,10 @@ class Neighbour(Assistant):
     def button(self, exam: str, language: str) -> Interface:
         """Return what is pressed to go on with another exam."""
         return sentence_of(self.wording.sentences, language, button_key(exam))
+
+    def open_others(self, exams: Iterable[str]) -> tuple[str, ...]:
+        """Return those of other exams whose chats are not closed."""
+        return tuple(exam for exam in exams if not self.others[exam].is_closed)
 
     def named_in(self, text: str) -> Named:
         """Return which exams of the service a message names."""
@@ -129,17 +133,34 @@ def taken(said: Said, state: State, offered: tuple[str, ...], asked: str) -> Rea
     if exam not in own.others:
         return None
     pressed = words(said.text) == words(own.sentence("exam_show", exam, language).text)
-    agreed = pressed or agrees(said.text, language)
+    again = said.named.leans and said.named.meant == (exam,)  # "and in the tube?", to the offer of just that
+    agreed = pressed or again or agrees(said.text, language)
     if not agreed:
-        return None if agreed is None else fixed(state, "all_right")
+        return None if agreed is None else fixed(replace(state, beside=()), "all_right")
     other, asked = own.others[exam], asked or said.text
     answer = of_other_exam(exam, pair_id, pairs_of(other, language))
-    if answer is None:  # it was withdrawn meanwhile
-        return fixed(state, "withheld")
+    if answer is None:  # it was withdrawn meanwhile, or the chat of that exam closed
+        still = replace(state, elsewhere=offered, pending=asked)
+        return Reaction(not_now(said, exam, still), still)
     label = (interface(language, "sample_label"),) if other.sample else ()
     decided = Decided(language, asked, "answered", pair_id, 1.0, other.catalog(language).ref)
     parts = (own.sentence("exam_from", exam, language), answer, *label)
     return Reaction(Reply(language, parts), beside(state, exam, pair_id, asked), decided)
+
+
+def not_now(said: Said, exam: str, state: State) -> Reply:
+    """Return what is said where another exam is asked and may not answer: its chat is closed, or that pair stopped.
+
+    `state`: with what was asked of it in `elsewhere`; nothing where that exam has no pair for it.
+    """
+    own, language = said.own, state.language
+    if own.others[exam].is_closed:
+        told = own.sentence("exam_shut_there", exam, language)
+    elif state.elsewhere:
+        return Reply(language, (interface(language, "withheld"),))  # as it is said in that exam's own chat
+    else:
+        told = interface(language, "declined")
+    return with_contact(Reply(language, (told,)), own.site, writes=state.writes)
 
 
 def beside(state: State, exam: str, pair_id: str, asked: str) -> State:
@@ -199,21 +220,31 @@ def offering(said: Said, reaction: Reaction, before: State) -> Reaction:
         return reaction
     # "And in the tube?" asks what was asked before.
     topic = (before.last_question if asked is not None and read.leans else None) or question
-    if not meant[1]:
-        reply = with_contact(Reply(language, (interface(language, "declined"),)), own.site, writes=before.writes)
-        after = replace(known(before), language=language, writes=before.writes)
+    exam, pair_id = meant
+    if pair_id not in pairs_of(own.others[exam], language):
+        after = unsaid(replace(known(before), language=language, writes=before.writes))
+        if pair_id and not own.others[exam].is_closed:  # who asks on about it is told the same
+            after = replace(after, beside=(exam, pair_id, topic), elsewhere=meant, pending=topic)
+        reply = not_now(said, exam, after)
         return replace(reaction, reply=reply, after=after, decided=replace(decided, decision="declined", pair_id=None))
-    choices = (own.sentence("exam_show", meant[0], language), interface(language, "no"))
+    choices = (own.sentence("exam_show", exam, language), interface(language, "no"))
+    # What is said to the offer is about what is offered, and not about what this exam said before.
+    after = beside(replace(reaction.after, complaint=None), exam, pair_id, topic)
     return replace(
         reaction,
-        reply=Reply(language, (own.sentence("exam_offer", meant[0], language),), choices),
-        after=replace(reaction.after, complaint=None, elsewhere=meant, pending=topic),
+        reply=Reply(language, (own.sentence("exam_offer", exam, language),), choices),
+        after=replace(after, elsewhere=meant, pending=topic, choices=()),
         decided=replace(decided, decision="clarify", pair_id=None),
     )
 
 
 def _shows_pair(reply: Reply) -> bool:
     return any(isinstance(part, Content) for part in reply.parts)
+
+
+def unsaid(state: State) -> State:
+    """Return a state in which no answer was shown that "easier" or "so may I?" could be about."""
+    return replace(state, last_pair=None, last_question=None, folded=False, beside=(), choices=())
 
 
 def matters_elsewhere(own: Neighbour, text: str, language: str) -> tuple[str, ...]:
@@ -263,13 +294,13 @@ def _asked_elsewhere(  # noqa: PLR0913 - what was said, and after what
     topic = (before.last_question if leans else None) or question
     found = about[:1] if leans else (decided.pair_id if decided.decision == "answered" else None, *about[1:])
     risky = any(is_risky(own, pair_id) for pair_id in (*found, *matters_in(own, topic, language)))
-    if language not in other.languages or other.is_closed:
+    if language not in other.languages:
         return (exam, "") if risky else None
     if not read.compares or leans:
         risky = risky or any(is_risky(other, pair_id) for pair_id in matters_in(other, topic, language))
     if not risky and not (leans and exam_of(own) not in read.meant):
         return None
-    same = about[0] if leans and about[0] in pairs_of(other, language) else None
+    same = about[0] if leans and about[0] in other.learned(language) else None
     pair_id = pair_for(other, topic, language) if risky or same is None else same
     return (exam, pair_id or same or "") if risky or pair_id else None
 
@@ -286,12 +317,9 @@ def _meant_elsewhere(
     if not named or read.here:  # metal, or feeding a baby, is safe in the one exam and dangerous in the other
         return None
     firmly = not read.hinted  # "breast implants" is asked of an MRI, too
-    for exam in named if firmly else ():  # what this exam says of the same matter may be the opposite
-        if decided.decision == "answered" and decided.pair_id in pairs_of(own.others[exam], language):
-            return exam, decided.pair_id or ""
-        leans = own.context(language).stands_alone(question) < LEANS  # "and into the tube?", of a pacemaker
-        if leans and about[0] in pairs_of(own.others[exam], language):
-            return exam, about[0]
+    same = _same_there(own, decided, named, language, about[0]) if firmly else None
+    if same is not None:
+        return same
     least = decided.score + (0.0 if firmly else AHEAD)
     if least >= 1:
         return None
@@ -306,7 +334,8 @@ def _meant_elsewhere(
         if pair_id is None or response.level is not None or response.score < least:
             continue
         only_named = other.wording.exam.only_named if other.wording.exam is not None else ()
-        if not firmly and (pair_id in own.catalog(language).by_id or pair_id in only_named):
+        theirs = own.catalog(language).by_id.keys() | set(only_named) | other.withheld(language)
+        if not firmly and pair_id in theirs:
             continue
         if best is None or response.score > best[0]:
             best = (response.score, exam, pair_id)
@@ -315,3 +344,23 @@ def _meant_elsewhere(
     # What this exam would ask back, the one that is named can answer.
     asked_back = ((exam, each) for exam in named for each in about[1:] if each in pairs_of(own.others[exam], language))
     return next(asked_back, None) if firmly else None
+
+
+def _same_there(
+    own: Neighbour, decided: Decided, named: Sequence[str], language: str, last: str
+) -> tuple[str, str] | None:
+    """Return the exam that is named, with the pair by which it answers what this one would; `last`: what was shown.
+
+    What this exam says of the same matter may be the opposite. The pair may be one that is withdrawn: nothing comes in
+    its place. It is empty where the chat of that exam is closed, and this one has no answer.
+    """
+    for exam in (each for each in named if language in own.others[each].languages):
+        theirs = own.others[exam].learned(language)
+        if decided.decision == "answered" and decided.pair_id in theirs:
+            return exam, decided.pair_id or ""
+        leans = own.context(language).stands_alone(decided.question) < LEANS  # "and into the tube?", of a pacemaker
+        if leans and last in theirs:
+            return exam, last
+        if own.others[exam].is_closed and decided.decision != "answered":
+            return exam, ""
+    return None

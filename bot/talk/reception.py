@@ -88,6 +88,11 @@ class Reception:
         if self.exams is not None:
             return self._beside_others(self.exams.serving(opened))
         if self.releases is not None:
+            if opened is not None and opened.exam not in (None, exam_of(self.assistant)):
+                # Of another exam than the service began with: that one is served now, or nobody answers for it here.
+                now = self.releases(None)
+                if opened.exam != now.exam:
+                    return nobody((now.assistant,))
             return self.releases(opened.release if opened is not None else None)
         own = Serving(self.assistant, self.interviewer, self.topics)
         # Nobody who was asking about one exam goes on in another.

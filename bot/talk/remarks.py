@@ -36,7 +36,7 @@ CALLING = (
     *("declined", "none_chosen", "not_sure", "refusal", "staff_called", "call_somebody", "place_unknown"),
     WITHHELD,
     *("more_missing", "easy_missing", "same_intro_third", "no_pairs", "feel_fear", "feel_sleepless", "feel_sadness"),
-    *("exam_not_known", "exam_gone", "exam_neither", "exam_only", "exam_invited"),
+    *("exam_not_known", "exam_gone", "exam_neither", "exam_only", "exam_invited", "exam_shut"),
     *("feel_shame_again", "feel_anger", "feel_annoyed", "feel_insult_again", "feel_confused_again", "feel_robot"),
 )
 # What is said to a remark whose sentence is that of a whole message of its kind.

@@ -69,19 +69,19 @@ def while_called(  # noqa: PLR0913 - what was said, and how the call stands
     return replace(reaction, reply=replace(reply, parts=(how_it_stands(call, reply.language), *reply.parts)))
 
 
-def while_closed(reactions: Reactions, state: State, text: str, at: datetime, *, number: Part | None) -> Reaction:
+def while_closed(reactions: Reactions, state: State, text: str, at: datetime, *, more: tuple[Part, ...]) -> Reaction:
     """React to a message while the chat is closed: to emergencies as ever, to all else with whom to call."""
     told = reactions.in_emergency(state, text, at)
     if told is not None:
         return told
     state = replace(state, language=reactions.language_of(text, state.language))
-    return Reaction(closed_reply(state, number=number), state)
+    return Reaction(closed_reply(state, more=more), state)
 
 
-def closed_reply(state: State, *, number: Part | None) -> Reply:
-    """Return what is said while the chat is closed; `number`: what the site says of how to reach it."""
+def closed_reply(state: State, *, more: tuple[Part, ...]) -> Reply:
+    """Return what is said while the chat is closed; `more`: which one it is, and how to reach the place."""
     notice = interface(state.language, "chat_closed")
-    return Reply(state.language, (notice, number) if number is not None else (notice,), _way_out(state))
+    return Reply(state.language, (notice, *more), _way_out(state))
 
 
 def set_aside(interviewer: Interviewer | None, state: State, at: datetime) -> State:

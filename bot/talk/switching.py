@@ -22,7 +22,18 @@ from bot.talk.following import follow
 from bot.talk.matters import pair_for
 from bot.talk.messages import ails
 from bot.talk.naming import asks_here, means_all, means_none, names_third
-from bot.talk.neighbours import Neighbour, Said, agrees, back, matters_elsewhere, offering, taken, without_opposite
+from bot.talk.neighbours import (
+    Neighbour,
+    Said,
+    agrees,
+    back,
+    matters_elsewhere,
+    not_now,
+    offering,
+    taken,
+    unsaid,
+    without_opposite,
+)
 from bot.talk.reaction import Reaction, fixed
 from bot.talk.remarks import with_contact
 from bot.talk.withholding import Decided
@@ -51,7 +62,7 @@ class Among(Conversation):
         return None if begun or self._is_invited else self._enter
 
     def _is_free(self, message: Message, call: Call | None) -> bool:
-        return message.is_said and call is None and not self._assistant.is_closed
+        return message.is_said and call is None
 
     def _hear(self, own: Neighbour, state: State, text: str, at: datetime) -> Said:
         if self._said is None or self._said.text != text:
@@ -67,7 +78,7 @@ class Among(Conversation):
             text = message.text if message.choice is None else self._choice(message.choice)
             said = self._hear(own, state, text, at)
             exam = _switched_to(said, state)
-            if exam in own.others and not said.is_emergency:
+            if exam in own.others and not own.others[exam].is_closed and not said.is_emergency:
                 return enter(exam, state, text).take(message, at=at)
         return super().take(message, at=at)
 
@@ -79,36 +90,47 @@ class Among(Conversation):
         if not isinstance(own, Neighbour) or not self._is_free(message, call):
             return super()._react(message, text, state, call, at)
         said, told = self._hear(own, state, text, at), None
+        if own.is_closed:
+            others = own.open_others(_meant_instead(said, asking=False)) if message.choice is None else ()
+            if others and not is_open_alarm(state) and not said.is_emergency:
+                language = self._reactions.language_of(text, state.language)
+                return self._switch(own, others, rest_of(state, language)), text
+            return super()._react(message, text, state, call, at)
         if _is_switch(before):
             told = fixed(state, "all_right") if _stays(said, before) else self._neither(said, state)
         elif before.elsewhere:
             told = taken(said, state, before.elsewhere, before.pending)
-        if told is None and message.choice is None and (here := self._asked_here(said, state)) is not None:
-            return here, text
+        offered = bool(before.elsewhere)
         if told is None and message.choice is None:
-            told = self._elsewhere(said, state, at) or self._followed(said, state)
+            told = self._asked_here(said, state, offered=offered)
+            told = told or self._elsewhere(said, state, at) or self._followed(said, state)
         if told is not None:
             return told, text
+        if offered:
+            state = replace(state, beside=())  # it was offered, and never shown
         reaction, kept = super()._react(message, text, state, call, at)
         reaction = back(own, state, reaction)
         if not self._is_interviewing and not state.alarmed and state.complaint is None:
             return offering(said, reaction, state), kept
         return without_opposite(said, reaction, state), kept
 
-    def _asked_here(self, said: Said, state: State) -> Reaction | None:
-        """React to "and here?", after another exam's answer: what was asked there is asked of this one."""
+    def _asked_here(self, said: Said, state: State, *, offered: bool) -> Reaction | None:
+        """React to "and here?", after another exam's answer or its offer: what was asked there is asked of this one."""
         own, named = said.own, said.named
         here = asks_here(said.text) if not named.meant else named.leans and named.meant == (exam_of(own),)
         if not here or not state.beside or state.last_pair is not None or self._is_interviewing or state.alarmed:
             return None
-        language, asked = state.language, state.beside[2]
-        pair_id = pair_for(own, asked, language)
+        language, (_, same, asked) = state.language, state.beside
+        pair_id = same if same in own.learned(language) else pair_for(own, asked, language)
         if pair_id is None or said.is_emergency:
             return None
+        if pair_id not in own.shown(language):
+            return fixed(unsaid(known(state)), "withheld")
         reply, after = show_pair(known(state), pair_id, own.catalog(language), sample=own.sample)
         decided = Decided(language, asked, "answered", pair_id, 1.0, own.catalog(language).ref)
         after = replace(after, writes=state.writes, last_question=asked)
-        return back(own, state, Reaction(reply, after, decided))
+        reaction = Reaction(reply, after, decided)
+        return reaction if offered else back(own, state, reaction)
 
     def _followed(self, said: Said, state: State) -> Reaction | None:
         """React to what is said of another exam's answer, shown last; None where this exam has to react to it."""
@@ -150,8 +172,17 @@ class Among(Conversation):
         rest = rest_of(state, language)
         if not others:
             return fixed(rest, "exam_is", "exam_ask_away")
+        can = own.open_others(others)
+        if not can:
+            return self._reactions.then_question(Reaction(not_now(said, others[0], rest), rest), at)
+        told = self._switch(own, can, rest)
+        return told if self._leaving is not None else self._reactions.then_question(told, at)
+
+    def _switch(self, own: Neighbour, others: tuple[str, ...], rest: State) -> Reaction:
+        """Offer to go on with another exam, or tell to begin anew."""
+        language = rest.language
         if self._leaving is None:
-            return self._reactions.then_question(fixed(rest, ANEW[0] if self._is_invited else ANEW[1]), at)
+            return fixed(rest, ANEW[0] if self._is_invited else ANEW[1])
         buttons = tuple(own.button(exam, language) for exam in others if language in own.others[exam].languages)
         told = fixed(replace(rest, elsewhere=(others[0] if len(others) == 1 else "", "")), "exam_switch")
         return replace(told, reply=replace(told.reply, choices=(*buttons, interface(language, "exam_stay"))))

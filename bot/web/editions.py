@@ -281,8 +281,9 @@ def _in_force(releases: Releases, exam: str = "") -> int:
     """Return the number of the release in force; raise UserFixable when there is none."""
     number = releases.in_force()
     if number is None:
+        others = f" (there are: {', '.join(known)})" if exam and (known := releases.of_exam("").exams()) else ""
         raise UserFixable(
-            f"No release {f'of {exam!r} ' if exam else ''}is in force in this database, and patients are shown "
+            f"No release {f'of {exam!r} ' if exam else ''}is in force in this database{others}, and patients are shown "
             "releases only. Make one with `klartext release make CATALOG` and put it into force with "
             "`klartext release activate`, or try the "
             "sample with `--sample`."

@@ -25,6 +25,7 @@ from bot.assistant import Assistant
 from bot.errors import KlartextError, NotAudited, Unreachable, UserFixable, full_disk
 from bot.interview_wiring import for_terminology
 from bot.ports import Records
+from bot.release.release import Releases
 from bot.release.stops import Stop
 from bot.sentences.reply import Entry
 from bot.settings import Settings
@@ -32,7 +33,7 @@ from bot.talk.reception import Reception
 from bot.web import logs
 from bot.web.app import Service, build_app, console_alone
 from bot.web.background import Background, Telling
-from bot.web.exams import require_own_forms, serve_releases, serve_sample
+from bot.web.exams import Served, require_own_forms, serve_releases, serve_sample
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
@@ -249,7 +250,14 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         chat=lambda: served.state,
         release=lambda: served.in_force,
         names_verified=lambda: served.names_verified,
-        console=_console(serving, settings, records, trained, lambda: reception.served, partial(_answers, reception))
+        console=_console(
+            serving,
+            settings,
+            records,
+            trained,
+            partial(exams_known, served, reception, make_releases(settings)),
+            partial(_answers, reception),
+        )
         if serving.staff
         else None,
     )
@@ -277,6 +285,17 @@ def _console(  # noqa: PLR0913 - what a console is made of
         answers=answers,
         exams=exams,
     )
+
+
+def exams_known(served: Served, reception: Reception, releases: Releases) -> Mapping[str, Assistant | None]:
+    """Return who answers for each exam that is served, and None for those that were released, and are served elsewhere.
+
+    Staff go on to see what was asked of these.
+    """
+    now = reception.served
+    folders = {each.serving.release.exam for each in served.editions if each.serving is not None}
+    others = (each for each in releases.exams() if each not in now and each not in folders)
+    return {**now, **dict.fromkeys(others)}
 
 
 def _answers(reception: Reception, conversation: str) -> Sequence[str]:

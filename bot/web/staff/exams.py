@@ -19,7 +19,7 @@ class ExamFilter:
     What is about no exam yet, or about one that is not served any more, is in every list: nobody may be overlooked.
 
     Attributes:
-        titles: What the exams of the service are called, by name, in their order; with one exam there is no choice.
+        titles: What the exams are called that are served, or were released, by name; with one there is no choice.
         asked: The one that is looked at; empty: all of them.
     """
 

@@ -39,7 +39,7 @@ from bot.web.middleware import CONSOLE
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.exams import ExamFilter
 from bot.web.staff.inbox_adding import Adder, Adds, Text, draft_texts, still_there
-from bot.web.staff.inbox_sorting import Sorter
+from bot.web.staff.inbox_sorting import Sorter, is_of_other
 from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
 from bot.web.staff.sample import SAMPLE_JOB, Sample
 from bot.web.staff.tools import Tools
@@ -123,7 +123,7 @@ class InboxArea(Area):
 
     def __init__(self, tools: Tools, renderer: StaffRenderer) -> None:
         super().__init__(tools, renderer)
-        self._sorter = Sorter(tools.inbox, tools.assistant, tools.now, tools.exams)
+        self._sorter = Sorter(tools.inbox, tools.assistant, tools.now)
         self._adder = Adder(tools.workbench, tools.candidate)
         self._texts = _Texts(tools.inbox)
 
@@ -332,11 +332,8 @@ class InboxArea(Area):
 
     def _elsewhere(self, items: Sequence[Item]) -> bool:
         """Say whether some were asked about another exam than the one that is edited here."""
-        served = self.tools.exams()
-        if len(served) < 2:
-            return False
         own = next(iter(self.tools.candidate().base.catalogs.values())).name
-        return any(item.exam in served and item.exam != own for item in items)
+        return any(is_of_other(item.exam, own) for item in items)
 
     def _begin_pair(self, visit: StaffVisit, items: Sequence[Item]) -> Response:
         """Go to the page of a new pair with these questions: they are decided when its draft is stored, not before."""
@@ -379,7 +376,8 @@ class InboxArea(Area):
             # Emergencies among others, put together before they were kept apart, are chosen one by one.
             ids += [row.id for row in sorted(calm or rows, key=lambda row: (row.place, row.id))]
         chosen = list(dict.fromkeys(ids))[:MOST_DECIDED]
-        return [item for item in self.tools.inbox.items(chosen) if item.state == "open"]
+        items = self.tools.inbox.items(chosen)
+        return [item for item in items if item.state == "open" and item.exam not in unseen]
 
     def _form(  # noqa: PLR0913 - what the form is for, and what stands in it
         self,

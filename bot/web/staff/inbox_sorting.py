@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from bot.curation.scrub import scrub
 from bot.editorial.inbox import Asked, Inbox, Item, Sorted, Wanted, named_as_before
 from bot.editorial.jobs import Job
 from bot.ports import Vectors
-from bot.talk.exams import exam_of
+from bot.talk.exams import NO_EXAM, exam_of
 
 ABANDONED = timedelta(minutes=30)  # nobody chooses from a list that is older
 NEAR = 0.7  # cosine to a representative from which a new question joins its cluster, until all are put together anew
@@ -29,19 +29,17 @@ Tell = Callable[[float, str], None]
 
 @dataclass
 class Sorter:
-    """Fills one inbox and keeps it in order.
+    """Fills one inbox and keeps it in order; questions about two exams are never put together, served or not.
 
     Attributes:
         inbox: Where items are kept.
         assistant: Returns what answers patients now; None while it is not ready: items then wait for their cluster.
         now: The clock.
-        exams: Returns the exams of the service: questions about two of them are never put together.
     """
 
     inbox: Inbox
     assistant: Callable[[], Assistant | None]
     now: Callable[[], datetime]
-    exams: Callable[[], Collection[str]] = tuple
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _known: dict[int, tuple[int, Vectors]] = field(default_factory=dict)
 
@@ -76,15 +74,14 @@ class Sorter:
         """Return for new questions the nearest clusters of their language, or new ones; emergencies stay apart."""
         heads = self.inbox.representatives()
         self._learn(assistant, heads)
-        served = self.exams()
-        sides = [(each.language, each.kind == "urgent", _exam(each, served)) for each in asked]
-        of_heads = [(each.language, each.kind == "urgent", _exam(each, served)) for each in heads]
+        sides = [(each.language, each.kind == "urgent", each.exam) for each in asked]
+        of_heads = [(each.language, each.kind == "urgent", each.exam) for each in heads]
         numbers = {
             side: [each.cluster for each, own in zip(heads, of_heads, strict=True) if own == side] for side in sides
         }
         known = {side: [self._known[one][1] for one in numbers[side]] for side in numbers}
         free = max((each.cluster for each in heads), default=0) + 1
-        fits, found = suggested(assistant, texts, asked, served), list[Sorted]()
+        fits, found = suggested(assistant, texts, asked), list[Sorted]()
         for vector, side, fit in zip(assistant.encoder.encode(texts), sides, fits, strict=True):
             near = np.asarray(known[side]) @ vector if known[side] else np.zeros(1)
             best = int(near.argmax())
@@ -114,7 +111,7 @@ class Sorter:
         assistant = self.assistant()
         if assistant is None:
             return {"to": "/inbox"}
-        served, rows = self.exams(), self.inbox.rows(Wanted(state="open"))
+        rows = self.inbox.rows(Wanted(state="open"))
         items = self.inbox.items([row.id for row in rows])
         vectors: list[Vectors] = []
         fits: dict[int, tuple[str, float]] = {}
@@ -122,14 +119,14 @@ class Sorter:
             some = items[start : start + AT_ONCE]
             texts = [each.text for each in some]
             vectors.append(assistant.encoder.encode(texts))
-            said = suggested(assistant, texts, some, served)
+            said = suggested(assistant, texts, some)
             fits |= {each.id: fit for each, fit in zip(some, said, strict=True)}
             tell(0.8 * (start + len(some)) / len(items), f"{start + len(some)} / {len(items)}")
         if not items:
             return {"to": "/inbox"}
         by_exam: dict[str, list[int]] = {}
         for number, each in enumerate(items):
-            by_exam.setdefault(_exam(each, served), []).append(number)
+            by_exam.setdefault(each.exam, []).append(number)
         known = np.concatenate(vectors)
         members = [
             group
@@ -151,9 +148,9 @@ class Sorter:
         return {"to": "/inbox"}
 
 
-def _exam(asked: Asked | Item, served: Collection[str]) -> str:
-    """Return which exam a question is kept apart for; empty: for none, or it is not known which."""
-    return asked.exam if len(served) > 1 and asked.exam in served else ""
+def is_of_other(exam: str, own: str) -> bool:
+    """Say whether a question was asked about another exam than this one, whether that is served here or not."""
+    return exam not in ("", NO_EXAM, own)
 
 
 def _together(assistant: Assistant, items: Sequence[Item], vectors: Vectors) -> list[list[int]]:
@@ -182,9 +179,7 @@ def _of_catalog(assistant: Assistant, language: str) -> list[str]:
     return texts[:: max(1, len(texts) // BESIDE)][:BESIDE]
 
 
-def suggested(
-    assistant: Assistant, texts: Sequence[str], asked: Sequence[Asked | Item], served: Collection[str]
-) -> list[tuple[str, float]]:
+def suggested(assistant: Assistant, texts: Sequence[str], asked: Sequence[Asked | Item]) -> list[tuple[str, float]]:
     """Return the pair that fits each text best, with its probability; an empty one where none is likely.
 
     What was asked about another exam gets none: a pair of this one may say the opposite of what holds there.
@@ -195,6 +190,6 @@ def suggested(
     for response, each in zip(assistant.answer_all(texts, wanted, ignore_flags=True), asked, strict=True):
         best = response.candidates[0] if response.candidates else None
         likely = best is not None and best.score >= LIKELY and each.language in spoken
-        likely = likely and _exam(each, served) in ("", own)
+        likely = likely and not is_of_other(each.exam, own)
         found.append((best.pair_id, round(best.score, 4)) if best is not None and likely else ("", 0.0))
     return found

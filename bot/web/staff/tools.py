@@ -85,7 +85,7 @@ class Tools:
         identity: The hospital's identity provider; None where nobody logs in by one.
         answers: Returns what a patient has answered to the form in a conversation so far, line by line.
         sample: Whether this is the sample: everything is shown, nothing is approved.
-        exams: Return who answers for each exam of the service, in their order; None where that is not known here.
+        exams: Return who answers for each exam that is served, or was released; None where that is not known here.
         tops: Return what areas let the dashboard show to somebody, in a language.
     """
 

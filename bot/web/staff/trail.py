@@ -46,9 +46,9 @@ class Trail(Area):
             most=AT_ONCE,
         )
         labels = self.renderer.labels(visit.language)
-        told = [(act, labels.get(f"trail_did_{act.action.replace(' ', '_')}", act.action)) for act in acts]
+        done = [(act, labels.get(f"trail_did_{act.action.replace(' ', '_')}", act.action)) for act in acts]
         told_of = {act.what: about(act.what, labels) for act in acts}
-        return self.renderer.page("trail", visit, told=told, told_of=told_of, asked=asked, more=len(acts) == AT_ONCE)
+        return self.renderer.page("trail", visit, done=done, told_of=told_of, asked=asked, more=len(acts) == AT_ONCE)
 
     def as_fhir(self, visit: StaffVisit) -> Response:
         acts = list(self.tools.acts.all())

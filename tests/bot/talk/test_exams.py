@@ -505,6 +505,36 @@ def test_the_offer_can_be_answered_in_words(reception: Reception, said: str, sho
     assert LOUD_ANSWER not in texts(chat.say("ja"))
 
 
+@pytest.mark.parametrize("said", [*EASIER, "nochmal", "again please", "also darf ich?", "und warum?", "was heißt das"])
+def test_what_is_said_to_an_offer_is_never_answered_by_what_this_exam_said_before(
+    reception: Reception, said: str
+) -> None:
+    chat = begin(reception, "mammo")
+    chat.say("kosten?")
+    assert texts(chat.say("was kostet die röhre?")) == [OFFER]
+
+    told = chat.say(said)
+
+    assert not any(isinstance(part, Content) for part in told.parts)
+    shown = [part for part in told.parts if isinstance(part, OtherExam)]
+    assert not shown or texts(told)[0] == "Die Antwort aus „MRT“:"
+    # An offer that was not taken was no answer.
+    assert "Die Antwort davor" not in texts(begin_offered(reception, "nein", "kosten?"))[0]
+
+
+def begin_offered(reception: Reception, *said: str) -> Reply:
+    chat = begin(reception, "mammo")
+    chat.say("was kostet die röhre?")
+    return [chat.say(each) for each in said][-1]
+
+
+def test_after_an_offer_what_was_asked_can_be_asked_of_this_exam_and_once_more_of_the_other(
+    reception: Reception,
+) -> None:
+    assert "Mammographie: Was kostet die Untersuchung?" in texts(begin_offered(reception, "und hier?"))
+    assert "MRT: Was kostet die Untersuchung?" in texts(begin_offered(reception, "und in der Röhre?"))
+
+
 def test_no_offer_where_this_exam_answers_or_somebody_is_in_danger(reception: Reception) -> None:
     chat = begin(reception, "mri")
 

@@ -21,8 +21,9 @@ from bot.talk.reception import Reception
 from bot.testing import HashEncoder
 from bot.web import editions
 from bot.web.exams import ByExam, Served, serve_releases
+from bot.web.server import exams_known
 from bot.web.staff.wiring import make_publisher, stop_again, stops_taken_back
-from bot.wiring import make_audit
+from bot.wiring import make_audit, make_releases
 from tests.bot.release.exams import NOW, Site, change_pairs, sign, write_exam
 
 ENCODER = HashEncoder()
@@ -76,6 +77,24 @@ def hears(reception: Reception, exam: str, text: str = "kosten?") -> list[str]:
     return [part.text for part in reception.take(opened, Message("t", text)).reply.parts]
 
 
+class Patient:
+    """One conversation."""
+
+    def __init__(self, reception: Reception, exam: str) -> None:
+        self.reception, self.turns = reception, 0
+        self.opened = reception.open(channel="api", language="de", consented=True, exam=exam).conversation
+
+    def says(self, text: str) -> list[str]:
+        self.turns += 1
+        taken = self.reception.take(self.opened, Message(f"t{self.turns}", text))
+        return [part.text for part in taken.reply.parts]
+
+    @property
+    def exam(self) -> str | None:
+        stored = self.reception.records.conversation(self.opened.id)
+        return stored.exam if stored is not None else None
+
+
 def test_each_exam_is_served_from_its_own_release(department: Department) -> None:
     department.release("mammo", "Mammographie: nichts.")
     department.release("mri", "MRT: nichts.")
@@ -112,6 +131,31 @@ def test_one_exam_of_several_is_served_alone_by_its_name(department: Department)
         hears(alone, "mri")
     with pytest.raises(UserFixable, match="No release of 'ct' is in force"):
         department.serve("mammo", "ct")
+
+
+def test_conversations_of_an_exam_that_another_service_answers_for_are_told_so(department: Department) -> None:
+    department.release("mammo", "Mammographie: nichts.")
+    department.release("mri", "MRT: nichts.")
+    _, both = department.serve("mammo", "mri")
+    begun = {
+        exam: both.open(channel="api", language="de", consented=True, exam=exam).conversation
+        for exam in ("mammo", "mri")
+    }
+    both.take(begun["mri"], Message("t1", "kosten?"))
+
+    served, alone = department.serve("mammo")
+    told = [part.text for part in alone.take(begun["mri"], Message("t2", "kosten?")).reply.parts]
+    assert told[0] == DE["exam_gone"]
+    assert not any("nichts" in text for text in told)
+    urgent = alone.take(begun["mri"], Message("t3", "Ich kriege keine Luft"))
+    assert urgent.turn.decision == "urgent"
+    assert [part.text for part in alone.take(begun["mammo"], Message("t1", "kosten?")).reply.parts] == [
+        "Mammographie: nichts."
+    ]
+    # Staff go on to see which exam each thing is about; a folder's name is no further exam.
+    releases = make_releases(department.settings)
+    assert list(exams_known(served, alone, releases)) == ["mammo", "mri"]
+    assert exams_known(served, alone, releases)["mri"] is None
 
 
 def test_who_goes_back_says_of_which_exam(department: Department) -> None:
@@ -160,11 +204,68 @@ def test_a_stop_of_one_exam_leaves_the_others_alone_and_is_ended_as_it_was_made(
     assert hears(reception, "mri") == ["MRT: nichts."]
     with pytest.raises(BadData, match="No release of an exam 'ct' was ever in force"):
         publisher.close(by="Anna", why="", exam="ct")
+    for blank in ("", "  "):  # a variable that is not set would stop all of them
+        with pytest.raises(BadData, match=r"No release of an exam '(  )?' was ever in force"):
+            publisher.stoppable(blank)
 
     noted = [line.action for line in make_audit(department.settings).read().lines]
     assert [each for each in noted if each.startswith("stop-")] == [
         "stop-pair costs mri", "stop-lift costs mri", "stop-chat mri", "stop-chat", "stop-end", "stop-end mri",
     ]  # fmt: skip
+
+
+def test_what_is_stopped_in_one_exam_is_neither_offered_nor_answered_otherwise_in_the_chat_of_another(
+    department: Department, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editions, "STOPS_GOOD_FOR_S", -1)
+    department.release("mammo", "Mammographie: nichts.")
+    department.release("mri", "MRT: nichts.")
+    _, reception = department.serve("mammo", "mri")
+    publisher = make_publisher(department.settings, lambda: NOW)
+    patient = Patient(reception, "mammo")
+    assert patient.says("was kostet das mri?")[0].startswith("Dazu finde ich etwas bei „MRI“")
+
+    publisher.withdraw("costs", by="Anna", why="falsch", exam="mri")
+    assert patient.says("ja") == [DE["withheld"]]  # it was offered before
+    for asked in ("was kostet das mri?", "kosten beim mri?", "und was muss ich beim mri zahlen? kosten?"):
+        own = Patient(reception, "mammo")
+        own.says("kosten?")
+        assert own.says(asked) == [DE["withheld"]], asked
+        for leans in ("einfacher", "/easy", "simpler"):  # as in the chat of that exam
+            assert own.says(leans) == [DE["withheld"]], leans
+
+    publisher.close(by="Anna", why="Vorfall", exam="mri")
+    shut = "Zu „MRI“ beantworte ich im Moment keine Fragen"
+    assert patient.says("was kostet das mri?")[0].startswith(shut)
+    assert patient.says("falsche Untersuchung, ich habe MRI")[0].startswith(shut)
+    assert patient.says("kosten?") == ["Mammographie: nichts."]
+    assert patient.exam == "mammo"
+
+
+def test_who_is_in_a_chat_that_is_closed_is_told_which_it_is_and_gets_out_of_it(
+    department: Department, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editions, "STOPS_GOOD_FOR_S", -1)
+    department.release("mammo", "Mammographie: nichts.")
+    department.release("mri", "MRT: nichts.")
+    _, reception = department.serve("mammo", "mri")
+    publisher = make_publisher(department.settings, lambda: NOW)
+    patients = [Patient(reception, "mri") for _ in range(2)]
+    publisher.close(by="Anna", why="Vorfall", exam="mri")
+
+    for patient, said in zip(patients, ("falsche Untersuchung", "ich habe eine Mammo"), strict=True):
+        closed = patient.says("kosten?")
+        assert closed[0] == DE["chat_closed"]
+        assert closed[1].startswith("Geschlossen ist nur der Chat zu: ")
+        assert patient.says("Ich kriege keine Luft")[0] != DE["chat_closed"]
+        assert patient.says("nein, kein Notfall, mir geht es gut")[0]
+        assert patient.says(said)[0].startswith("Hier geht es bisher um: "), said
+        assert patient.says("mammo")[0].startswith("Gut, es geht um: ")
+        assert (patient.exam, patient.says("kosten?")) == ("mammo", ["Mammographie: nichts."])
+    opened = reception.open(channel="api", language="de", consented=True, exam="mri")
+    assert any(part.text.startswith("Geschlossen ist nur der Chat zu: ") for part in opened.welcome.parts)
+    publisher.close(by="Anna", why="Vorfall", exam="mammo")
+    assert hears(reception, "mri") == [DE["chat_closed"]]  # nothing else is open
 
 
 def test_a_stop_of_one_exam_that_a_restored_backup_has_lost_comes_back_for_that_exam(department: Department) -> None:

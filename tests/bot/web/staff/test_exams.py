@@ -196,12 +196,57 @@ def test_the_inbox_shows_one_exam_and_decides_on_nothing_that_it_does_not_show(d
     states = {item.exam: item.state for item in inbox.items([item.id for item in alike])}
     assert states == {"mri": "done", "mammo": "open"}
 
+    browser.open(f"{CONSOLE}/inbox?exam=mri")
+    of_mammo = next(item for item in alike if item.exam == "mammo")
+    browser.send(browser.page.one("form", id="choose"), button, item=str(of_mammo.id), cluster="")
+    assert inbox.items([of_mammo.id])[0].state == "open"  # the list did not show it
+
     browser.open(f"{CONSOLE}/inbox/900?exam=mammo")
     assert "Mammographie ·" in browser.text
     assert "MRT ·" not in browser.text
     inbox.sort({item.id: Sorted(900, place) for place, item in enumerate(alike)})  # the background may have parted them
     browser.open(f"{CONSOLE}/inbox/900")
     assert "MRT ·" in browser.text
+
+
+def test_one_exam_served_alone_is_kept_apart_from_others_of_its_database(
+    exams: Mapping[str, Assistant], tmp_path: Path
+) -> None:
+    with running_console(
+        tmp_path,
+        exam=write_exam(tmp_path, "mammo"),
+        assistant=lambda: exams["mammo"],
+        exams=lambda: {"mammo": exams["mammo"], "mri": None},
+        staff=StaffCalls(),
+    ) as staff:
+        inbox = staff.console.tools.inbox
+        says(staff, "m", "kostet das etwas extra", "mammo")
+        says(staff, "r", "kostet das etwas extra", "mri", call="asked")
+        browser = staff.logged_in("cara", "curator", "frontdesk", language="en")
+        browser.open(f"{CONSOLE}/inbox")
+        found = {item.exam: item for item in inbox.items([row.id for row in inbox.rows(Wanted())])}
+
+        assert "MRI ·" in browser.text
+        assert found["mammo"].cluster != found["mri"].cluster
+        assert (found["mammo"].pair, found["mri"].pair) == ("costs", "")
+        form = browser.page.one("form", id="choose")
+        added = browser.client.post(
+            f"{CONSOLE}/inbox/add",
+            data={
+                "token": form.one("input", name="token").get("value"),
+                "adds": "variant",
+                "pair": "costs",
+                "item": str(found["mri"].id),
+                f"text-{found['mri'].id}": "kostet das etwas extra",
+            },
+            headers=JSON,
+        )
+        assert added.status_code == 400
+        assert inbox.items([found["mri"].id])[0].state == "open"
+        browser.open(f"{CONSOLE}/desk")
+        assert "Exam MRI" in browser.text
+        rows = list(csv.DictReader(browser.client.get(f"{CONSOLE}/figures/days.csv?exam=mri").text.splitlines()))
+        assert {row["exam"] for row in rows} == {"mri"}
 
 
 def test_the_page_of_the_stop_names_an_exam_where_there_are_releases_of_several(tmp_path: Path) -> None:
@@ -228,6 +273,11 @@ def test_the_page_of_the_stop_names_an_exam_where_there_are_releases_of_several(
         ]  # fmt: skip
         acts = staff.console.tools.acts.read(what="chat", by="", most=9)
         assert {act.action: act.after.get("exam") for act in acts if act.after} == {"close": "mri", "open": "mri"}
+        staff.person("otto", "auditor")
+        trail = staff.logged_in("otto", "auditor")
+        trail.open(f"{CONSOLE}/trail")
+        assert "chat" in trail.text
+        assert "Act(" not in trail.text
         browser.press("Close the chat at once", why="all of it")
         assert "The chat is closed." in browser.text
         assert site.releases.stops()[-1].exam == ""
