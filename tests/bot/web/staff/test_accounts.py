@@ -240,7 +240,7 @@ def test_the_trail_is_whole_and_the_database_refuses_to_change_it(both: Staff, t
     engine.dispose()
 
     browser.follow("Trail")
-    assert "account bob" in browser.text
+    assert "Account bob" in browser.text
     assert [act.action for act in acts] == ["add", "change", "login", "add", "change"]
     assert first_flaw(acts) is None
     assert first_flaw([acts[0], replace(acts[1], by="somebody else"), acts[2]]) == 2
