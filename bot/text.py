@@ -210,6 +210,7 @@ class LanguageDetector:
         signs = [
             sign
             for word in words(text)
+            if not word.isdecimal()  # "999" is no English
             for sign in _signs(word)
             if any(sign in weight for weight in self._weight.values())
         ]

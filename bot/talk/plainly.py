@@ -15,6 +15,7 @@ from bot.assistant import Assistant
 from bot.interview.manners.listening import question_like
 from bot.languages.files import cached, joint
 from bot.response import Response
+from bot.sentences.reply import SiteText
 from bot.talk.dialogue import State, rest_of
 from bot.talk.matters import answered_by_words
 from bot.talk.reaction import Reaction
@@ -48,6 +49,8 @@ def in_other_words(
     if told.decided is None or told.decided.decision not in ("declined", "clarify", "talk"):
         return told
     language, found, complains = told.reply.language, told, told.after.complaint is not None
+    if state.simple != "asked" and any(isinstance(part, SiteText) for part in told.reply.parts[:1]):
+        return told  # "I'd give my right arm for an earlier appointment" is answered with the number
     for said in () if complains else other_words(text, language):
         again = ask(said)
         decision = again.decided.decision if again.decided is not None else ""

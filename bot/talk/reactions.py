@@ -497,6 +497,7 @@ class Reactions:
             return self._question(state, text)
         rest = rest_of(state, session.language)
         literal = small_talk(text) is not None or asked.listener(session).hears_just_an_answer(text)
+        literal = literal or (text.strip().isdigit() and asked.expects_number(session))  # "999" years, and no call
         urgent = red_flag_in(self._assistant, text, session.language, rules_only=True)
         if urgent is not None and small_talk(text) != "help" and not (literal and text.strip().isdigit()):  # a weight
             return self._alarm(rest, text, urgent, may_be_none=literal)

@@ -26,7 +26,7 @@ def simplicity(state: State, text: str) -> Simple:
 
     One message is enough where it is sure, two in a row where they are likely.
     """
-    if state.simple not in ("", "maybe", "wished") or _of_others(text):
+    if state.simple not in ("", "maybe", "wished"):
         return state.simple
     little = plainness(text, state.language)
     if wants_simple(text, state.language) or little >= SURE or (little >= LIKELY and state.simple == "maybe"):

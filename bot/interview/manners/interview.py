@@ -17,6 +17,7 @@ from bot.interview.manners.decisions import Decisions, Reason
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.listening import (
+    NUMBERS,
     OWN_WORDS,
     CachedReader,
     Listener,
@@ -308,6 +309,11 @@ class Interview:
         if waiting.kind == "question":
             return self.form.by_link_id[waiting.link_id].type == "boolean"
         return waiting.kind in ("proposal", "read-back", "another", "checking", "summary")
+
+    def expects_number(self, session: Session) -> bool:
+        """Say whether a number would answer what is open."""
+        waiting = self.open_question(session)
+        return waiting.kind == "question" and self.form.by_link_id[waiting.link_id].type in NUMBERS
 
     def heard(self, session: Session) -> Mapping[str, list[Answer]]:
         """Return the answers that may be repeated to the patient, by linkId: given, calculated, understood, offered."""
