@@ -44,6 +44,9 @@ RIDGE = 0.3
 URGENT_WEIGHT = 10.0  # urgent texts are few, and missing one is worse than a false alarm
 PRIOR = 0.1
 FALSE_ALARMS = 0.004  # of ordinary questions that nothing was trained on, at the most
+# No catalog's questions make the alarm calmer than this: those of MRI, half worried stories, asked for .5 and .4, at
+# which 10 more of 120 messages that say something dangerous in passing were missed than at .15, 5 more than at .3.
+CALMEST = 0.3
 LOOKED_AT = 0.2  # share of these that the quadratic model looks at
 DEFAULT_GATE = 0.15
 MAX_ORDINARY = 2000  # more ordinary texts than this cost more than they teach
@@ -261,7 +264,7 @@ class Lookout:
         self._alarm = alarm
         self._encoder = encoder
         self._decision = decision
-        self._threshold = max(decision.threshold, alarm.threshold)
+        self._threshold = max(decision.threshold, min(alarm.threshold, CALMEST))
 
     def by_rule(self, text: str) -> str | None:
         """Return the flag that a text raises by rule alone."""

@@ -12,7 +12,16 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.embedded_encoder import EmbeddedEncoder
-from bot.matching.emergency import FEATURES, AlarmTexts, Decision, Lookout, decision_of, fit_alarm, load_decisions
+from bot.matching.emergency import (
+    CALMEST,
+    FEATURES,
+    AlarmTexts,
+    Decision,
+    Lookout,
+    decision_of,
+    fit_alarm,
+    load_decisions,
+)
 from bot.matching.red_flags import CONTEXTS, FLAGS, load_examples, load_red_flags
 from bot.testing import HashEncoder
 
@@ -25,10 +34,10 @@ HARMLESS = tuple(f"where do i park for my {number} appointment with my mother" f
 
 
 @cache
-def _lookout(threshold: float = 0.5) -> Lookout:
+def _lookout(threshold: float = 0.5, of_catalog: float = 0.0) -> Lookout:
     texts = AlarmTexts(URGENT, HARMLESS, ())
     encoder = HashEncoder()
-    alarm = replace(fit_alarm(texts, encoder.encode(texts.all), FLAGS), gate=-1.0)
+    alarm = replace(fit_alarm(texts, encoder.encode(texts.all), FLAGS), gate=-1.0, threshold=of_catalog)
     decision = Decision(
         threshold=threshold, intercept=-5.0, weights={"message": 5.0, "passage": 5.0, "sign": 1.0, "past": -2.0}
     )
@@ -57,6 +66,18 @@ def test_very_few_words_alarm_by_rule_only() -> None:
 
     assert lookout.judge(["swallowed son tablets"])[0].by != "model"
     assert lookout.judge(["i swallowed my son tablets yes"])[0].flag is not None
+
+
+def test_a_catalogs_own_questions_make_the_alarm_calmer_but_not_deaf() -> None:
+    text = "where do i park with my sick son"
+    likely = _lookout().judge([text])[0].probability
+    assert 0.02 < likely < CALMEST
+
+    assert _lookout(likely - 0.01).judge([text])[0].flag is not None
+    assert _lookout(likely - 0.01, of_catalog=CALMEST).judge([text])[0].flag is None
+    sure = "i swallowed 4 tablets of my mother and feel sick since my appointment"
+    assert _lookout().judge([sure])[0].probability > CALMEST
+    assert _lookout(0.1, of_catalog=0.999).judge([sure])[0].flag is not None
 
 
 @pytest.mark.parametrize(
