@@ -43,7 +43,7 @@ def _try(server: Server, folder: Path, *options: str, config: Path | None = None
 def test_strangers_get_documented_answers_only(server: Server, tmp_path: Path) -> None:
     said = _try(server, tmp_path)
 
-    assert "Tested: 11" in said
+    assert "Tested: 12" in said
 
 
 @pytest.mark.proof
