@@ -12,8 +12,8 @@ from bot.text import Sanitised, story_pieces, words
 
 CHOICES = 3
 # Lowest summed probability for asking back about a story. Of MRI's calibration stories that are about a pair, 13 %
-# (German) and 21 % (English) are then neither answered nor asked back, of .19 and .35 at the catalogs' own thresholds;
-# nineteen of twenty that are asked back have the right pair among the choices, as before.
+# (German) and 21 % (English) are then neither answered nor asked back; at the catalog's own thresholds 19 and 35 %.
+# Nineteen of twenty that are asked back have the right pair among the choices, as before.
 STORY_CLARIFY = 0.3
 MIN_WORDS_COSINE = 3  # seed paper 004: fewer than three words are not answered
 MIN_REPEATED = 3  # letters; shorter words, such as "aa", may be abbreviations

@@ -129,9 +129,9 @@ def pair_for(other: Assistant, text: str, language: str) -> str | None:
     found = [] if response.pair_id is None or response.decision != "answered" else [response.pair_id]
     likely = [*matters_in(other, text, language), *found, *response.choices]
     likely += [candidate.pair_id for candidate in response.candidates]
-    shown = [pair_id for pair_id in likely if pair_id in other.learned(language)]
-    risky = [pair_id for pair_id in shown if is_risky(other, pair_id)]
-    return next(iter((*risky, *shown)), None)
+    learned = [pair_id for pair_id in likely if pair_id in other.learned(language)]
+    risky = [pair_id for pair_id in learned if is_risky(other, pair_id)]
+    return next(iter((*risky, *learned)), None)
 
 
 @lru_cache(maxsize=32)
